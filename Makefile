@@ -1,0 +1,77 @@
+# Every target sets itself up: system packages, .venv, packages in the versions of requirements.lock, the C
+# extension. What is there already is left alone. `make PYTHON=/path/to/python3 ...` makes .venv with another Python.
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check install --no-build-isolation -c requirements.lock
+
+RING   := wholebody/channels/_ring.abi3.so
+RING_C := $(wildcard wholebody/channels/*.c wholebody/channels/*.h)
+
+EXPERIMENTS := $(wildcard experiments/*.py)
+
+.NOTPARALLEL:    # one environment, one pip at a time, whatever -j says
+.DELETE_ON_ERROR:
+.PHONY: help demo test bench lint torture experiments docs lock clean FORCE
+
+help:            ## this list
+	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
+
+demo: $(RING)    ## see it work
+	@$(BIN)/wholebody demo
+
+test: $(VENV)/.dev $(RING)    ## run the tests
+	@$(BIN)/pytest
+
+bench: $(VENV)/.bench $(RING)    ## measure the channels, beside other ways to talk between processes
+	@$(BIN)/wholebody bench channels
+
+lint: $(VENV)/.dev    ## check style, format, types and C warnings
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only wholebody/channels/ring.c
+
+torture: $(VENV)/.dev $(RING)    ## five minutes of killed writers and readers on the channels
+	@$(BIN)/python tests/torture/run.py --seconds 300
+
+experiments: $(if $(EXPERIMENTS),$(VENV)/.dev $(RING))    ## repeat the tables of the documents
+	@$(if $(EXPERIMENTS),,echo "there are no experiments yet")
+	@for each in $(EXPERIMENTS); do echo "$$each"; $(BIN)/python "$$each" || exit 1; done
+
+docs: $(VENV)/.python    ## write docs/architecture.md anew from the docstrings
+	@$(BIN)/python tools/architecture.py
+
+lock: $(VENV)/.python    ## write requirements.lock anew from pyproject.toml (UPGRADE=1: newest of all)
+	@$(PIP) uv
+	@$(BIN)/uv pip compile --quiet $(if $(UPGRADE),--upgrade) --universal --all-extras --python-version 3.11 \
+	    --fork-strategy fewest --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+	    --output-file requirements.lock pyproject.toml
+
+clean:           ## remove .venv, builds and caches
+	@rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis wholebody/channels/*.so
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The steps of the set-up, each a file in .venv that is touched only when the step had work to do.
+
+$(VENV)/.python: FORCE
+	@tools/virtualenv $(VENV) $(PYTHON)
+
+$(VENV)/.core: $(VENV)/.python pyproject.toml requirements.lock
+	@echo "installing wholebody and what it needs into $(VENV)"
+	@rm -f $(RING)
+	@$(PIP) setuptools
+	@$(PIP) -e .
+	@touch $@
+
+$(RING): $(RING_C) | $(VENV)/.core
+	@[ -z "$$(find $(RING_C) -newer $@ 2>&1)" ] || { echo "building the C extension"; \
+	    $(BIN)/python -W ignore -c "import setuptools; setuptools.setup()" -q build_ext --inplace; }
+	@touch $@
+
+$(VENV)/.dev: EXTRAS := net,dev
+$(VENV)/.bench: EXTRAS := net,bench
+$(VENV)/.dev $(VENV)/.bench: $(VENV)/.core
+	@echo "installing the packages for $(EXTRAS)"
+	@$(PIP) "wholebody[$(EXTRAS)]"
+	@touch $@
