@@ -1,0 +1,157 @@
+"""Every error of wholebody, in one tree; each says what is wrong and what to do.
+
+WholebodyError
+├── ChannelError
+│   ├── IllegalName          (ValueError)         not a name a channel can have
+│   ├── ChannelNotFound      (FileNotFoundError)  nobody has made that channel
+│   ├── BadLayout            (TypeError)          a dtype that cannot cross between processes
+│   ├── LayoutMismatch       (TypeError)          the channel holds messages of another layout
+│   ├── SizeOutOfRange       (ValueError)         too large a message, too deep, too many writers asked for
+│   ├── TooManyWriters                            every place for a writer is taken
+│   ├── RegistrationBusy                          a stopped process holds up new writers
+│   ├── ChannelInUse                              somebody writes to the channel to be removed
+│   ├── SharedMemoryFull     (OSError)            no room for the channel
+│   ├── NotPermitted         (PermissionError)    the channel belongs to somebody else
+│   ├── NotAChannel                               a foreign, truncated or damaged file under that name
+│   ├── OtherVersion                              made by another version of wholebody
+│   ├── StaleChannel                              made before the machine restarted
+│   ├── ForkedHandle         (RuntimeError)       a writer used in the child of a fork
+│   ├── ChannelClosed        (ValueError)         used after close()
+│   ├── ReaderBusy           (RuntimeError)       one reader used by two threads
+│   ├── Overrun                                   messages are overwritten faster than they can be copied
+│   ├── SequenceExhausted                         2⁴⁸ messages
+│   ├── ClockJumped                               a message from the future
+│   └── ChannelFault         (OSError)            anything else the operating system refuses
+├── BridgeError                                   machines that cannot be connected
+├── BadMessage               (ValueError)         a record that cannot be built as asked
+├── UnknownBenchmark         (KeyError)           no benchmark of that name
+└── MissingExtra             (ImportError)        an optional library is not installed
+
+RealtimeWarning              (RuntimeWarning)     real-time scheduling is not permitted; all still works
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class WholebodyError(Exception):
+    """The root of all our errors."""
+
+    def __str__(self) -> str:
+        """Return the message as written (KeyError would quote it)."""
+        return str(self.args[0]) if self.args else ""
+
+
+class ChannelError(WholebodyError):
+    """Something is wrong with a channel."""
+
+
+class IllegalName(ChannelError, ValueError):
+    """Not a name a channel can have."""
+
+
+class ChannelNotFound(ChannelError, FileNotFoundError):
+    """Nobody has made that channel."""
+
+
+class BadLayout(ChannelError, TypeError):
+    """A dtype that cannot cross between processes."""
+
+
+class LayoutMismatch(ChannelError, TypeError):
+    """The channel holds messages of another layout; the text shows both, field by field."""
+
+
+class SizeOutOfRange(ChannelError, ValueError):
+    """Too large a message, too deep a ring, or too many writers asked for."""
+
+
+class TooManyWriters(ChannelError):
+    """Every place for a writer is taken."""
+
+
+class RegistrationBusy(ChannelError):
+    """A process stopped in the middle of a put or a registration holds up new writers."""
+
+
+class ChannelInUse(ChannelError):
+    """Somebody writes to the channel that is to be removed."""
+
+
+class SharedMemoryFull(ChannelError, OSError):
+    """There is no room for the channel."""
+
+
+class NotPermitted(ChannelError, PermissionError):
+    """The channel belongs to somebody else."""
+
+
+class NotAChannel(ChannelError):
+    """A foreign, truncated or damaged file lies under the channel's name."""
+
+
+class OtherVersion(ChannelError):
+    """The channel was made by another version of wholebody."""
+
+
+class StaleChannel(ChannelError):
+    """The channel was made before the machine restarted, so its times mean nothing."""
+
+
+class ForkedHandle(ChannelError, RuntimeError):
+    """A writer was used in the child of a fork."""
+
+
+class ChannelClosed(ChannelError, ValueError):
+    """A channel, writer or reader was used after close()."""
+
+
+class ReaderBusy(ChannelError, RuntimeError):
+    """One reader was used by two threads at once."""
+
+
+class Overrun(ChannelError):
+    """Messages are overwritten faster than this reader can copy them."""
+
+
+class SequenceExhausted(ChannelError):
+    """A channel carries 2⁴⁸ messages, and this one has."""
+
+
+class ClockJumped(ChannelError):
+    """A message comes from the future: its writer's CLOCK_MONOTONIC is not ours."""
+
+
+class ChannelFault(ChannelError, OSError):
+    """The operating system refused something for a reason of its own."""
+
+
+class BridgeError(WholebodyError):
+    """Machines that cannot be connected."""
+
+
+class BadMessage(WholebodyError, ValueError):
+    """A record that cannot be built as asked."""
+
+
+class UnknownBenchmark(WholebodyError, KeyError):
+    """There is no benchmark of that name."""
+
+
+class MissingExtra(WholebodyError, ImportError):
+    """An optional library is not installed."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        super().__init__(f"this needs {library}, which is not installed: pip install 'wholebody[{extra}]'")
+
+
+class RealtimeWarning(RuntimeWarning):
+    """Real-time scheduling is not permitted here; everything works, with more jitter."""
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """Return "; closest: 'x', 'y'" for an error message, or nothing if no known name is near."""
+    near = difflib.get_close_matches(name, list(known), n=3)
+    return "; closest: " + ", ".join(repr(one) for one in near) if near else ""
