@@ -1,0 +1,175 @@
+"""Channel: a named place in shared memory where processes leave messages, newest first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from wholebody.channels import _ring
+from wholebody.channels.layout import Layout
+from wholebody.errors import ChannelClosed, LayoutMismatch, NotAChannel, SizeOutOfRange
+
+
+class Channel:
+    """A named, newest-first channel between processes.
+
+        channel = Channel("hubo.state", dtype, depth=64)
+        writer = channel.writer();  writer.message["position"][:] = q;  writer.put()
+        reader = channel.reader();  reader.latest();  reader.message["position"]
+
+    Opens the channel, or makes it if there is none; without a dtype it must exist. Any number of processes may
+    write and read. Writers never wait. `depth` messages stay readable; an existing channel keeps its own depth.
+    """
+
+    def __init__(self, name: str, dtype: npt.DTypeLike | None = None, depth: int = 64, writers: int = 16) -> None:
+        self.name = name
+        self.path = Path(_ring.path(name))
+        self._ring: _ring.Ring | None = self._open(dtype, depth, writers)
+        self.layout = _layout_in(self._ring, self.name)
+        self.dtype: np.dtype[Any] = self.layout.dtype
+
+    def _open(self, dtype: npt.DTypeLike | None, depth: int, writers: int) -> _ring.Ring:
+        if dtype is None:
+            return _ring.Ring(str(self.path))
+        layout = Layout.of(dtype)
+        size = layout.dtype.itemsize
+        if size > _ring.PAYLOAD_MAX or not (2 <= depth <= _ring.DEPTH_MAX) or not (1 <= writers <= _ring.WRITERS_MAX):
+            raise SizeOutOfRange(
+                f"channel '{self.name}' cannot be made with messages of {size} bytes (at most {_ring.PAYLOAD_MAX}), "
+                f"depth {depth} (2 to {_ring.DEPTH_MAX}) and {writers} writers (1 to {_ring.WRITERS_MAX})"
+            )
+        try:
+            return _ring.Ring(str(self.path), size, layout.hash, layout.text, depth, writers)
+        except LayoutMismatch:
+            there = _layout_in(_ring.Ring(str(self.path)), self.name)
+        raise LayoutMismatch(
+            f"channel '{self.name}' holds messages of another layout:\n{layout.difference(there)}\n"
+            f"use the layout of the channel, or another name; to start afresh: wholebody channels rm {self.name}"
+        )
+
+    @property
+    def ring(self) -> _ring.Ring:
+        """The open ring."""
+        if self._ring is None:
+            raise ChannelClosed(f"channel '{self.name}' is closed")
+        return self._ring
+
+    @property
+    def depth(self) -> int:
+        """How many messages stay readable."""
+        return self.ring.describe()["depth"]
+
+    @property
+    def newest(self) -> int:
+        """Sequence of the newest message; 0 if there is none."""
+        return self.ring.describe()["newest"]
+
+    @property
+    def file_size(self) -> int:
+        """Bytes of shared memory."""
+        return self.ring.describe()["file_size"]
+
+    def writer_processes(self) -> list[int]:
+        """Process ids of the living writers."""
+        return self.ring.writer_processes()
+
+    def writer(self) -> Writer:
+        """Register as a writer."""
+        return Writer(self.ring, self.dtype)
+
+    def reader(self) -> Reader:
+        """Make a reader; its first next() is the oldest message still there."""
+        return Reader(self.ring, self.dtype)
+
+    def close(self) -> None:
+        """Let go of the channel. Its writers and readers go on; its messages stay for others."""
+        self._ring = None
+
+    def __enter__(self) -> Self:
+        """Return the channel."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the channel."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Show name and layout size."""
+        return f"Channel({self.name!r}, {self.dtype.itemsize} bytes)"
+
+
+def _layout_in(ring: _ring.Ring, name: str) -> Layout:
+    """Read the layout from the channel's file."""
+    described = ring.describe()
+    layout = Layout(described["layout_text"].decode("ascii", errors="replace"))
+    if layout.hash != described["layout_hash"]:
+        raise NotAChannel(f"channel '{name}' is damaged: its layout is unreadable; wholebody channels rm {name}")
+    return layout
+
+
+def _record(storage: npt.NDArray[Any]) -> Any:
+    """The one message in `storage`, as a view: a record if it has fields, else an array."""
+    return storage[0] if storage.dtype.names is not None or storage.ndim > 1 else storage.reshape(())
+
+
+class Writer(_ring.Writer):
+    """Puts messages on a channel: fill `message`, call `put()`. What is not filled again stays as it was.
+
+    `raw` is the same message as bytes.
+    """
+
+    __slots__ = ("message", "raw")
+    message: Any
+    raw: npt.NDArray[np.uint8]
+
+    def __new__(cls, ring: _ring.Ring, dtype: np.dtype[Any]) -> Self:
+        """Register with the ring."""
+        storage: npt.NDArray[Any] = np.zeros(1, dtype)
+        raw = storage.view(np.uint8).reshape(-1)
+        self = super().__new__(cls, ring, raw.data)
+        self.message, self.raw = _record(storage), raw
+        return self
+
+    def __enter__(self) -> Self:
+        """Return the writer."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the place back."""
+        self.close()
+
+
+class Reader(_ring.Reader):
+    """Takes messages from a channel into `message`, which stays what it is until the next one is taken.
+
+    `raw` is the same message as bytes.
+    """
+
+    __slots__ = ("message", "raw")
+    message: Any
+    raw: npt.NDArray[np.uint8]
+
+    def __new__(cls, ring: _ring.Ring, dtype: np.dtype[Any]) -> Self:
+        """Open the ring for reading."""
+        storage: npt.NDArray[Any] = np.zeros(1, dtype)
+        raw = storage.view(np.uint8).reshape(-1)
+        self = super().__new__(cls, ring, raw.data)
+        storage.flags.writeable = raw.flags.writeable = False  # for others than the ring, which has its buffer
+        self.message, self.raw = _record(storage), raw
+        return self
+
+    def __enter__(self) -> Self:
+        """Return the reader."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let go of the ring."""
+        self.close()

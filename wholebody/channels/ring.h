@@ -1,0 +1,137 @@
+/* ring.h - newest-first channels between processes: the swap ring, for C and C++ controllers.
+ *
+ * A channel is one file in shared memory:
+ *
+ *      0 ┌────────────────────────────────────────────────────────────────┐
+ *        │ wb_header: magic, version, sizes, offsets, layout hash, boot id │  written once, before the file
+ *        ├────────────────────────────────────────────────────────────────┤  has a name
+ *        │ head   sequence of the newest message (may lag by one)          │  own cache line
+ *        ├────────────────────────────────────────────────────────────────┤
+ *        │ event  futex word: wake-up count << 1 | "somebody waits"        │  own cache line
+ *        ├────────────────────────────────────────────────────────────────┤
+ *        │ layout text (JSON: fields, formats, shapes, offsets, labels)    │  written once
+ *        ├────────────────────────────────────────────────────────────────┤
+ *        │ ring[depth]     sequence (48 bits) << 16 | slot (16 bits)       │  message s stands at s % depth
+ *        ├────────────────────────────────────────────────────────────────┤
+ *        │ desk[writers]   slot a writer owns | slot it is about to take,  │  a cache line each
+ *        │                 process id                                      │
+ *        ├────────────────────────────────────────────────────────────────┤
+ *        │ slot 0          time stamp, writer, process id, payload         │
+ *        │ ...                                                             │
+ *        │ slot depth + writers - 1                                        │
+ *        └────────────────────────────────────────────────────────────────┘
+ *
+ * put     Every writer owns one slot that no one else can see. It fills that slot, then swaps it into the
+ *         ring with one compare-and-swap of the entry that holds the oldest message; the slot it displaced
+ *         is the one it fills next. A message is therefore in the ring whole or not at all, sequences have
+ *         no holes, and a writer that is stopped or killed between any two instructions holds nobody up.
+ * read    Load the entry, copy the slot, load the entry again. If it changed, the slot was displaced
+ *         meanwhile and the copy is thrown away. Readers write nothing but the "somebody waits" bit.
+ * death   A writer's life is a file lock (OFD) on its desk's byte; the kernel drops it at death. A slot lost
+ *         in the middle of a put is found again by the next writer to register: it is the one that is neither
+ *         in the ring nor on the desk of a living writer.
+ *
+ * All calls return 0 or a positive value, or a negative code: -errno or one of wb_status. Times are
+ * nanoseconds of CLOCK_MONOTONIC. Handles may be used by one thread at a time. A writer does not survive
+ * fork(): in the child every call on it returns WB_FORKED.
+ *
+ * Build:  gcc -O2 controller.c $(wholebody channels cflags) -o controller
+ */
+#ifndef WHOLEBODY_RING_H
+#define WHOLEBODY_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WB_VERSION 1u
+#define WB_NAME_MAX 120                         /* characters of a channel's name */
+#define WB_PATH_MAX 4096
+#define WB_DEPTH_MAX 32768u                     /* messages kept */
+#define WB_WRITERS_MAX 1024u                    /* writers at once */
+#define WB_PAYLOAD_MAX (UINT64_C(64) << 20)     /* bytes of one message */
+#define WB_TEXT_MAX (1u << 20)                  /* bytes of the layout text */
+#define WB_WAIT_MAX 64                          /* readers in one wait */
+#define WB_FOREVER INT64_MAX                    /* an instant that never comes */
+
+typedef enum wb_status {
+    WB_NAME = -1001,       /* not a legal channel name */
+    WB_SIZE = -1002,       /* depth, writers, payload or layout text out of range */
+    WB_FOREIGN = -1003,    /* the file is no channel */
+    WB_OLD = -1004,        /* the file is a channel of another version of this library */
+    WB_TRUNCATED = -1005,  /* the file is shorter or longer than its header says */
+    WB_CORRUPT = -1006,    /* the numbers in the file contradict each other */
+    WB_STALE = -1007,      /* the file is from before the machine restarted: its time stamps mean nothing */
+    WB_LAYOUT = -1008,     /* the file holds messages of another layout */
+    WB_WRITERS = -1009,    /* every desk has a living writer */
+    WB_BUSY = -1010,       /* a process is stopped in the middle of a put or of registering as a writer */
+    WB_FORKED = -1011,     /* the writer was opened before fork() */
+    WB_EXHAUSTED = -1012,  /* 2^48 messages have been put */
+    WB_OVERRUN = -1013,    /* writers overwrite messages faster than this reader can copy them */
+} wb_status;
+
+/* What the messages of a channel look like. */
+typedef struct wb_layout {
+    uint64_t payload_size;
+    uint64_t hash;         /* of the text */
+    const char *text;
+    uint32_t text_size;
+} wb_layout;
+
+typedef struct wb_ring wb_ring;        /* an open channel */
+typedef struct wb_writer wb_writer;
+typedef struct wb_reader wb_reader;
+
+typedef struct wb_info {
+    wb_layout layout;
+    uint64_t newest;                   /* sequence of the newest message, 0 if none */
+    uint64_t file_size;
+    uint32_t depth, writers;
+} wb_info;
+
+/* What a reader knows of the message it read last. */
+typedef struct wb_message {
+    uint64_t sequence;                 /* 1, 2, 3 ...; 0 before the first read */
+    int64_t stamp;                     /* when it was put */
+    uint64_t missed;                   /* messages between this one and the one read before it */
+    uint64_t missed_total;
+    uint32_t writer, process;
+} wb_message;
+
+/* The file of a channel: $WHOLEBODY_CHANNELS/NAME, by default /dev/shm/wholebody/NAME. */
+int wb_path(const char *name, char path[WB_PATH_MAX]);
+
+/* Open the channel at `path`, or create it if there is none and `layout` is given. With a layout, an existing
+ * channel must have the same one; its own depth and number of writers stay. */
+int wb_open(wb_ring **ring, const char *path, const wb_layout *layout, uint32_t depth, uint32_t writers);
+void wb_close(wb_ring *ring);          /* after its writers and readers */
+void wb_describe(const wb_ring *ring, wb_info *info);
+int64_t wb_writer_process(const wb_ring *ring, uint32_t desk);   /* process id, 0 if nobody lives there */
+
+int wb_writer_open(wb_writer **writer, wb_ring *ring);
+void wb_writer_close(wb_writer *writer);
+int64_t wb_put(wb_writer *writer, const void *payload);          /* the message's sequence; never waits */
+int64_t wb_put_stamped(wb_writer *writer, const void *payload, int64_t stamp);   /* for mirrors of other clocks */
+
+int wb_reader_open(wb_reader **reader, wb_ring *ring);
+void wb_reader_close(wb_reader *reader);
+int wb_latest(wb_reader *reader, void *payload);                 /* 1: copied the newest; 0: nothing new */
+int wb_next(wb_reader *reader, void *payload);                   /* 1: copied the oldest unread; 0: nothing new */
+int wb_at(wb_reader *reader, uint64_t sequence, void *payload);  /* 1: copied; 0: overwritten, or not yet put */
+void wb_message_of(const wb_reader *reader, wb_message *message);
+
+/* Wait until one of the readers has something new: 1, or 0 when `until` has passed, or -EINTR.
+ * Spins up to `spin` nanoseconds before it sleeps. */
+int wb_wait(wb_reader *const readers[], int count, int64_t until, int64_t spin);
+int wb_unread(const wb_reader *reader);                          /* 1 if there is something new */
+
+int64_t wb_now(void);
+const char *wb_explain(int64_t status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
