@@ -1,0 +1,44 @@
+"""The commands: what a person types; the only place that chooses parts and wires them together."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import typer
+
+from wholebody.errors import WholebodyError
+
+COMMANDS = ("demo", "channels", "bridge", "bench")
+"""Each is a module here with a function of its own name, or a Typer `app` of commands."""
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one message, not a traceback."""
+    try:
+        application(sys.argv[1:2])()
+    except WholebodyError as error:
+        print(f"wholebody: {error}", file=sys.stderr)
+        sys.exit(1)
+
+
+def application(asked: list[str]) -> typer.Typer:
+    """Build the command line, importing only the module of the command asked for; all of them for help."""
+    app = typer.Typer(
+        name="wholebody",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback(help="Control humanoid robots: simulated, miniature or full size.")
+    def wholebody() -> None: ...
+
+    for name in [name for name in COMMANDS if name in asked] or COMMANDS:
+        module = importlib.import_module(f"wholebody.cli.{name}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name)(getattr(module, name))
+    return app

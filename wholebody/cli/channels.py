@@ -1,0 +1,209 @@
+"""wholebody channels: look at the channels of this machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from wholebody.channels import Channel, Reader, directory
+from wholebody.channels.c_header import c_header
+from wholebody.errors import ChannelError, ClockJumped
+
+app = typer.Typer(no_args_is_help=True, help="List, watch and remove channels, or write their C header.")
+console = Console()
+
+Name = Annotated[str, typer.Argument(help="Name of the channel, such as hubo.state.")]
+
+
+@app.command("list")
+def list_channels() -> None:
+    """List all channels: what they carry, how fresh it is, and who writes."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("channel", "bytes", "depth", "messages", "age", "writers", "memory"):
+        table.add_column(title, justify="left" if title in ("channel", "writers") else "right")
+    for name in directory.names():
+        try:
+            with Channel(name) as channel:
+                table.add_row(*_row(channel))
+        except ChannelError as error:
+            table.add_row(name, "", "", "", "", f"[red]{type(error).__name__}[/] (see: wholebody channels show {name})")
+    if table.row_count:
+        console.print(table)
+    else:
+        console.print(f"no channels in {directory.folder()}")
+
+
+def _row(channel: Channel) -> list[str]:
+    processes = channel.writer_processes()
+    return [
+        channel.name,
+        str(channel.dtype.itemsize),
+        str(channel.depth),
+        str(channel.newest),
+        _age(channel),
+        ", ".join(f"{process} {_program(process)}" for process in processes) or "[dim]none[/]",
+        f"{channel.file_size / 1e3:.0f} kB",
+    ]
+
+
+def _age(channel: Channel) -> str:
+    with channel.reader() as reader:
+        if not reader.latest():
+            return "–"
+        try:
+            age = reader.age
+        except ClockJumped:
+            return "[red]future[/]"
+    if age < 1:
+        return f"{age * 1e3:.1f} ms"
+    return f"{age:.1f} s" if age < 100 else f"{age / 60:.0f} min"
+
+
+def _program(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/comm").read_text().strip()
+    except OSError:
+        return "?"
+
+
+@app.command()
+def show(name: Name) -> None:
+    """Show one channel: its layout, its newest message's age, its writers."""
+    with Channel(name) as channel:
+        console.print(f"[bold]{name}[/]  {channel.path}")
+        console.print(f"{channel.newest} messages so far, the last {channel.depth} kept, newest {_age(channel)} old")
+        console.print(f"layout {channel.layout.hash:016x}, {channel.file_size / 1e3:.0f} kB of shared memory")
+        for process in channel.writer_processes():
+            console.print(f"writer: process {process} ({_program(process)})")
+        for line in channel.layout.lines():
+            console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command()
+def echo(
+    name: Name,
+    count: Annotated[int, typer.Option("--count", "-n", help="Stop after so many messages; 0: never.")] = 0,
+    every: Annotated[bool, typer.Option("--all", help="Every message in order, instead of the newest.")] = False,
+    field: Annotated[str, typer.Option(help="Only this field, such as imu.orientation.")] = "",
+) -> None:
+    """Print messages as they come."""
+    with Channel(name) as channel, channel.reader() as reader:
+        _select(reader.message, field)
+        if every:
+            reader.latest()  # from now on; the oldest is being overwritten as we look
+        for _ in _messages(reader, count, "next" if every else "latest"):
+            missed = f"  [yellow]{reader.missed} missed[/]" if every and reader.missed else ""
+            console.print(f"[bold]{reader.sequence}[/]  {reader.stamp:.6f} s{missed}")
+            for line in _lines(_select(reader.message, field), "  "):
+                console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _messages(reader: Reader, count: int, mode: Any) -> Iterator[int]:
+    taken = 0
+    try:
+        while not count or taken < count:
+            if reader.wait(0.5, mode=mode):
+                taken += 1
+                yield taken
+    except KeyboardInterrupt:
+        return
+
+
+def _select(message: Any, field: str) -> Any:
+    for part in filter(None, field.split(".")):
+        if message.dtype.names is None or part not in message.dtype.names:
+            known = ", ".join(message.dtype.names or ()) or "no fields"
+            raise typer.BadParameter(f"no field '{part}' in '{field}'; there are: {known}")
+        message = message[part]
+    return message
+
+
+def _lines(value: Any, indent: str, label: str = "") -> list[str]:
+    """Lay a record out as indented lines, one per field."""
+    names = value.dtype.names
+    if names is None:
+        return [f"{indent}{label}{_text(value)}"]
+    if getattr(value, "shape", ()):
+        rows = enumerate(value)
+        return [line for index, row in rows for line in _lines(row, indent, f"{label}[{index}] ")]
+    lines = [f"{indent}{label.rstrip()}"] if label else []
+    for name in names:
+        lines += _lines(value[name], indent + "  " if label else indent, f"{name}: ")
+    return lines
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return np.array2string(np.asarray(value), precision=6, suppress_small=True, separator=" ", max_line_width=10_000)
+
+
+@app.command()
+def hz(
+    name: Name,
+    seconds: Annotated[float, typer.Option(help="How long to measure; 0: until Ctrl-C.")] = 0.0,
+) -> None:
+    """Measure how often messages are put: mean rate and the spread of the intervals, every second."""
+    end = time.monotonic() + seconds if seconds > 0 else float("inf")
+    with Channel(name) as channel, channel.reader() as reader:
+        reader.latest()
+        try:
+            while time.monotonic() < end:
+                console.print(_rate(reader, min(end, time.monotonic() + 1.0)))
+        except KeyboardInterrupt:
+            return
+
+
+def _rate(reader: Reader, until: float) -> str:
+    """Take every message until an instant and describe the intervals between their stamps."""
+    first, missed_before = reader.sequence, reader.missed_total
+    stamps = [reader.stamp_ns] if first else []
+    while reader.wait(until=until, mode="next"):
+        stamps.append(reader.stamp_ns)
+    intervals = np.diff(stamps) * 1e-6
+    if not len(intervals):
+        return "no messages"
+    rate = (reader.sequence - (first or reader.sequence - len(intervals))) / intervals.sum() * 1e3
+    return (
+        f"{rate:9.1f} Hz   every {intervals.mean():.3f} ms (min {intervals.min():.3f}, max {intervals.max():.3f}, "
+        f"σ {intervals.std():.3f})   missed {reader.missed_total - missed_before}"
+    )
+
+
+@app.command()
+def rm(
+    names: Annotated[list[str], typer.Argument(help="Names of the channels.")],
+    force: Annotated[bool, typer.Option("--force", "-f", help="Even if somebody writes to it.")] = False,
+) -> None:
+    """Remove channels."""
+    for name in names:
+        directory.remove(name, force)
+        console.print(f"removed {name}")
+
+
+@app.command()
+def header(
+    name: Name,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; default: print.")] = None,
+) -> None:
+    """Write the C header of a channel, for controllers in C and C++."""
+    with Channel(name) as channel:
+        text = c_header(name, channel.layout)
+    if output is None:
+        print(text, end="")
+    else:
+        output.write_text(text)
+
+
+@app.command()
+def cflags() -> None:
+    """Print what gcc needs to compile a controller: gcc -O2 mine.c $(wholebody channels cflags)."""
+    here = Path(directory.__file__).parent
+    print(f"-I{here} {here / 'ring.c'} -pthread")

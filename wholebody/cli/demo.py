@@ -1,0 +1,199 @@
+"""wholebody demo: a robot and two controllers, one of which is killed every second; nobody notices."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from wholebody.channels import Reader, directory, wait_any
+from wholebody.cli import demo_processes as processes
+from wholebody.errors import ChannelInUse, ChannelNotFound
+
+KILLED = "nod"
+
+_INTRODUCTION = f"""
+[bold]wholebody[/]: a robot and two controllers that meet only in channels
+  robot   loopback, {processes.ROBOT_HZ:g} Hz; takes the newest reference of each controller
+  wave    swings the arms at its own odd rate
+  nod     swings the head; killed (kill -9) and restarted every {{kill_every:g}} s
+Meanwhile, in another terminal: [cyan]wholebody channels list[/]
+"""
+
+
+@dataclass
+class Watch:
+    """What we saw of one process by the channel it writes to."""
+
+    name: str
+    hertz: float
+    reader: Reader
+    is_whole: Callable[[Any], bool]
+    process: subprocess.Popen[bytes]
+    lives: int = 1
+    messages: int = 0
+    missed: int = 0
+    torn: int = 0
+    misordered: int = 0
+    gap: float = 0.0
+    recent: list[float] = field(default_factory=list)
+    last: tuple[int, float] = (0, 0.0)
+
+    def take(self) -> None:
+        """Take and check every message there is."""
+        while self.reader.next():
+            sequence, stamp = self.reader.sequence, self.reader.stamp
+            self.messages += 1
+            self.missed += self.reader.missed
+            self.torn += not self.is_whole(self.reader.message)
+            if self.last[0]:
+                self.misordered += sequence <= self.last[0] or stamp < self.last[1]
+                self.gap = max(self.gap, stamp - self.last[1])
+            self.last = sequence, stamp
+            self.recent.append(stamp)
+        horizon = time.monotonic() - 1.0
+        self.recent = [stamp for stamp in self.recent if stamp > horizon]
+
+    @property
+    def rate(self) -> float:
+        """Messages per second, over the last second."""
+        span = self.recent[-1] - self.recent[0] if len(self.recent) > 1 else 0.0
+        return (len(self.recent) - 1) / span if span else 0.0
+
+
+def demo(
+    seconds: Annotated[float, typer.Option(min=1.0, help="How long to run.")] = 10.0,
+    kill_every: Annotated[float, typer.Option(min=0.2, help="Seconds between two kill -9.")] = 1.0,
+) -> None:
+    """See it work: a loopback robot, two controllers, one of them killed and restarted every second."""
+    console = Console()
+    _refuse_a_second_demo()
+    with ExitStack() as stack:
+        watches = _start(stack)
+        console.print(_INTRODUCTION.format(kill_every=kill_every))
+        _wait_until_all_talk(watches)
+        with Live(console=console, refresh_per_second=8, transient=True) as live:
+            _run(watches, seconds, kill_every, show=lambda left: _show(live, watches, left))
+        console.print(_table(watches, 0.0))
+    _summarise(console, watches, seconds)
+
+
+def _refuse_a_second_demo() -> None:
+    for name in directory.names():
+        if name.startswith("demo."):
+            try:
+                directory.remove(name)
+            except ChannelNotFound:
+                pass  # the other demo has just removed it
+            except ChannelInUse as error:
+                raise ChannelInUse("another demo runs on this machine; wait until it ends") from error
+
+
+def _start(stack: ExitStack) -> list[Watch]:
+    """Start the processes, and end them and remove their channels when the stack closes."""
+    watches: list[Watch] = []
+
+    def stop() -> None:
+        for watch in watches:
+            watch.process.kill()
+            watch.process.wait()
+        for name in directory.names():
+            if name.startswith("demo."):
+                directory.remove(name, force=True)
+
+    stack.callback(stop)
+    channel = processes.state_channel()
+    watches.append(Watch("robot", processes.ROBOT_HZ, channel.reader(), processes.state_is_whole, _spawn("robot")))
+    for name, controller in processes.CONTROLLERS.items():
+        reader = processes.reference_channel(name).reader()
+        watches.append(Watch(name, controller.hertz, reader, _check_of(name), _spawn(name)))
+    return watches
+
+
+def _check_of(name: str) -> Callable[[Any], bool]:
+    return lambda message: processes.reference_is_whole(name, message)
+
+
+def _spawn(role: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "wholebody.cli.demo_processes", role])
+
+
+def _wait_until_all_talk(watches: list[Watch]) -> None:
+    for watch in watches:
+        if not watch.reader.wait(20.0):
+            raise ChannelNotFound(f"process '{watch.name}' of the demo did not start")
+    for watch in watches:
+        watch.reader.latest()
+
+
+def _run(watches: list[Watch], seconds: float, kill_every: float, show: Callable[[float], None]) -> None:
+    now = time.monotonic()
+    end, next_kill, next_show = now + seconds, now + kill_every, now
+    while (now := time.monotonic()) < end:
+        wait_any([watch.reader for watch in watches], timeout=0.05)
+        for watch in watches:
+            watch.take()
+        if now >= next_kill:
+            next_kill += kill_every
+            _kill_and_restart(next(watch for watch in watches if watch.name == KILLED))
+        if now >= next_show:
+            next_show = now + 0.1
+            show(end - now)
+
+
+def _kill_and_restart(watch: Watch) -> None:
+    watch.process.kill()
+    watch.process.wait()
+    watch.process, watch.lives = _spawn(watch.name), watch.lives + 1
+
+
+def _show(live: Live, watches: list[Watch], left: float) -> None:
+    if live.console.is_terminal:
+        live.update(_table(watches, left))
+    elif left % 2 < 0.1:  # a log file wants few lines
+        live.console.print(f"{left:.0f} s left, {sum(watch.messages for watch in watches)} messages")
+
+
+def _table(watches: list[Watch], left: float) -> Table:
+    table = Table(header_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    columns = ("process", "rate", "wanted", "age", "longest gap", "messages", "missed", "torn", "lives")
+    for heading in columns:
+        table.add_column(heading, justify="left" if heading == "process" else "right", no_wrap=True)
+    for watch in watches:
+        torn = watch.torn + watch.misordered
+        table.add_row(
+            f"[bold]{watch.name}[/]",
+            f"{watch.rate:.1f} Hz",
+            f"{watch.hertz:g} Hz",
+            f"{watch.reader.age * 1e3:.1f} ms",
+            f"{watch.gap * 1e3:.1f} ms",
+            str(watch.messages),
+            str(watch.missed),
+            f"[{'red' if torn else 'green'}]{torn}[/]",
+            f"[yellow]{watch.lives}[/]" if watch.lives > 1 else "1",
+        )
+    if left > 0:
+        table.caption = f"{left:.0f} s left"
+        table.caption_justify = "left"
+    return table
+
+
+def _summarise(console: Console, watches: list[Watch], seconds: float) -> None:
+    robot = watches[0]
+    kills = sum(watch.lives - 1 for watch in watches)
+    torn = sum(watch.torn + watch.misordered for watch in watches)
+    console.print(
+        f"\n{kills} kills in {seconds:g} s; the robot put {robot.messages / seconds:.1f} states a second, its longest "
+        f"gap was {robot.gap * 1e3:.1f} ms.\nTorn or misordered messages: [bold]{torn}[/]."
+    )
+    if torn:
+        raise typer.Exit(1)
