@@ -12,7 +12,7 @@ EXPERIMENTS := $(wildcard experiments/*.py)
 
 .NOTPARALLEL:    # one environment, one pip at a time, whatever -j says
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench lint torture experiments docs lock clean FORCE
+.PHONY: help demo test bench lint torture experiments docs pictures lock clean FORCE
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -41,6 +41,9 @@ experiments: $(if $(EXPERIMENTS),$(VENV)/.dev $(RING))    ## repeat the tables o
 
 docs: $(VENV)/.python    ## write docs/architecture.md anew from the docstrings
 	@$(BIN)/python tools/architecture.py
+
+pictures: $(RING)    ## draw every robot anew into docs/robots
+	@$(BIN)/python tools/robot_pictures.py
 
 lock: $(VENV)/.python    ## write requirements.lock anew from pyproject.toml (UPGRADE=1: newest of all)
 	@$(PIP) uv

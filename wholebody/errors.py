@@ -24,10 +24,20 @@ WholebodyError
 │   └── ChannelFault         (OSError)            anything else the operating system refuses
 ├── BridgeError                                   machines that cannot be connected
 ├── BadMessage               (ValueError)         a record that cannot be built as asked
+├── BadRobot                 (ValueError)         a robot description that contradicts itself or physics
+├── UnknownName              (KeyError)           no robot, link, joint, posture … of that name
+├── BadState                 (ValueError)         a configuration or velocity that the model cannot be at
+├── UnknownFrame             (IndexError)         an index that is no frame of the model
+├── WrongRecord              (TypeError)          a record of another robot, or of another kind
+├── BadReference             (ValueError)         a reference that no joint can follow
+├── BadSimulation            (ValueError)         a simulation that cannot be set up as asked
+│   └── BadPosture                                a posture outside the limits of the joints
+├── SimulationDiverged       (ArithmeticError)    the physics became unstable
 ├── UnknownBenchmark         (KeyError)           no benchmark of that name
 └── MissingExtra             (ImportError)        an optional library is not installed
 
 RealtimeWarning              (RuntimeWarning)     real-time scheduling is not permitted; all still works
+RobotWarning                 (UserWarning)        a robot description that could safely be repaired
 """
 
 from __future__ import annotations
@@ -128,12 +138,54 @@ class ChannelFault(ChannelError, OSError):
     """The operating system refused something for a reason of its own."""
 
 
+class BadRobot(WholebodyError, ValueError):
+    """A robot description that contradicts itself or physics; the text names the link, joint or value."""
+
+
+class UnknownName(WholebodyError, KeyError):
+    """There is no link, joint, posture … of that name."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        names = list(known)
+        shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+        near = closest(name, names) or (f"; there are: {shown}" if names else "; there are none")
+        super().__init__(f"no {what} '{name}'{near}")
+
+
 class BridgeError(WholebodyError):
     """Machines that cannot be connected."""
 
 
 class BadMessage(WholebodyError, ValueError):
     """A record that cannot be built as asked."""
+
+
+class BadState(WholebodyError, ValueError):
+    """A configuration or velocity that the model cannot be at."""
+
+
+class UnknownFrame(WholebodyError, IndexError):
+    """An index that is no frame of the model."""
+
+
+class WrongRecord(WholebodyError, TypeError):
+    """A record of another robot, or of another kind; the text shows both layouts where they differ."""
+
+
+class BadReference(WholebodyError, ValueError):
+    """A reference that no joint can follow, such as one with NaN in it; the text names the joint."""
+
+
+class BadSimulation(WholebodyError, ValueError):
+    """A simulation that cannot be set up as asked; the text names the value and what it may be."""
+
+
+class BadPosture(BadSimulation):
+    """A posture outside the limits of the joints; the text names the joint."""
+
+
+class SimulationDiverged(WholebodyError, ArithmeticError):
+    """The physics became unstable; the text says when, where, and what to try."""
 
 
 class UnknownBenchmark(WholebodyError, KeyError):
@@ -149,6 +201,10 @@ class MissingExtra(WholebodyError, ImportError):
 
 class RealtimeWarning(RuntimeWarning):
     """Real-time scheduling is not permitted here; everything works, with more jitter."""
+
+
+class RobotWarning(UserWarning):
+    """A fault in a robot description that could safely be repaired."""
 
 
 def closest(name: str, known: Iterable[str]) -> str:

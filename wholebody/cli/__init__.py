@@ -9,7 +9,7 @@ import typer
 
 from wholebody.errors import WholebodyError
 
-COMMANDS = ("demo", "channels", "bridge", "bench")
+COMMANDS = ("demo", "sim", "robots", "channels", "bridge", "bench")
 """Each is a module here with a function of its own name, or a Typer `app` of commands."""
 
 

@@ -1,0 +1,134 @@
+"""`wholebody robots`: which robots there are, what is known of each and what is not, and their URDF and MJCF."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from wholebody import robots
+from wholebody.errors import BadRobot
+from wholebody.robots import geometry
+from wholebody.robots.mjcf import write_mjcf
+from wholebody.robots.urdf import write_urdf
+
+app = typer.Typer(help="Which robots there are.", invoke_without_command=True)
+
+Which = Annotated[str, typer.Argument(help="A robot's name, or a path to a URDF (.urdf) or MJCF (.xml) file.")]
+Repair = Annotated[bool, typer.Option("--repair", help="Replace inertias that no body can have.")]
+
+
+@app.callback()
+def listing(context: typer.Context) -> None:
+    """List the robots that are installed."""
+    if context.invoked_subcommand is not None:
+        return
+    table = Table("name", "robot", "joints", "mass", "height", box=None, pad_edge=False)
+    for name in robots.names():
+        try:
+            robot = robots.load(name)
+        except BadRobot as error:
+            table.add_row(name, f"[red]{error}[/red]")
+            continue
+        size = f"{geometry.height(robot):.2f} m"
+        table.add_row(name, robot.title, str(len(robot.moving)), f"{robot.mass:.1f} kg", size)
+    console = Console()
+    console.print(table)
+    console.print("\n[dim]wholebody robots show NAME: joints, sensors, source and gaps of one[/dim]")
+
+
+@app.command()
+def show(name: Which, repair: Repair = False) -> None:
+    """Show all that is known of a robot, and what is missing, estimated or chosen."""
+    robot = robots.load(name, repair=repair)
+    console = Console()
+    console.print(f"[bold]{robot.title or robot.name}[/bold]", highlight=False)
+    console.print(_summary(robot), highlight=False)
+    console.print(_joints(robot))
+    for group, members in robot.groups.items():
+        console.print(f"[bold]{group}[/bold]  {' '.join(members)}", highlight=False)
+    _parts(console, robot)
+    for coupling in robot.couplings:
+        console.print(
+            f"[bold]coupled[/bold]  {coupling.slave} = {coupling.ratio:g} × {coupling.master}", highlight=False
+        )
+    for joint in robot.joints:
+        if joint.mimic is not None:
+            text = f"{joint.name} = {joint.mimic.ratio:g} × {joint.mimic.of} + {joint.mimic.offset:g}"
+            console.print(f"[bold]follows[/bold]  {text}", highlight=False)
+    console.print(f"[bold]postures[/bold]  {' '.join(robot.postures) or 'none'}", highlight=False)
+    console.print(f"[bold]source[/bold]  {robot.source or 'not said'}", highlight=False)
+    if robot.gaps:
+        console.print("[bold]missing, estimated or chosen[/bold]")
+        for gap in robot.gaps:
+            console.print(f"  - {gap}", highlight=False)
+
+
+@app.command()
+def export(
+    name: Which,
+    urdf: Annotated[Path | None, typer.Option(help="Write a URDF to this file.")] = None,
+    mjcf: Annotated[Path | None, typer.Option(help="Write an MJCF, as MuJoCo reads it, to this file.")] = None,
+    repair: Repair = False,
+) -> None:
+    """Write a robot as URDF or MJCF, for other tools."""
+    if urdf is None and mjcf is None:
+        raise BadRobot("say what to write: --urdf FILE, --mjcf FILE, or both")
+    robot = robots.load(name, repair=repair)
+    for path, write in ((urdf, write_urdf), (mjcf, write_mjcf)):
+        if path is not None:
+            path.write_text(write(robot))
+            print(f"wrote {path}")
+
+
+def _summary(robot: robots.Robot) -> str:
+    published = f" (published: {robot.published_mass:g} kg)" if robot.published_mass else ""
+    actuated = sum(joint.actuated for joint in robot.moving)
+    motors = "" if actuated == len(robot.moving) else f", {actuated} of them actuated"
+    base = "floating base" if robot.floating else "bolted to the world"
+    mass, height = f"{robot.mass:.2f} kg{published}", f"{geometry.height(robot):.2f} m"
+    return f"{len(robot.moving)} joints{motors}; {len(robot.links)} links; {mass}; {height}; {base}"
+
+
+def _joints(robot: robots.Robot) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("joint", no_wrap=True)
+    for heading in ("range", "speed", "effort", "rotor", "kp", "kd"):
+        table.add_column(heading, justify="right")
+    for joint in robot.moving:
+        turning = joint.kind != "prismatic"
+        low, high = (math.degrees(value) if turning else value for value in (joint.lower, joint.upper))
+        reach = "no limits" if math.isinf(low) else f"{low:.4g} … {high:.4g} {'°' if turning else 'm'}"
+        gain = robot.gains.get(joint.name)
+        table.add_row(
+            joint.name,
+            reach,
+            _limit(joint.velocity, "rad/s" if turning else "m/s"),
+            _limit(joint.effort, "N·m" if turning else "N") if joint.actuated else "no motor",
+            f"{joint.rotor_inertia:.2g} {'kg·m²' if turning else 'kg'}",
+            *(("", "") if gain is None else (f"{gain.stiffness:g}", f"{gain.damping:g}")),
+        )
+    return table
+
+
+def _limit(value: float, unit: str) -> str:
+    return "no limit" if math.isinf(value) else f"{value:.3g} {unit}"
+
+
+def _parts(console: Console, robot: robots.Robot) -> None:
+    table = Table("surface or sensor", "kind", "link", "place", "size", box=None, pad_edge=False)
+    for surface in robot.surfaces:
+        length, width = (max(side) - min(side) for side in zip(*surface.outline, strict=True))
+        table.add_row(surface.name, "contact", surface.link, _place(surface.at), f"{length:.3g} × {width:.3g} m")
+    for sensor in robot.sensors:
+        table.add_row(sensor.name, sensor.kind, sensor.link, _place(sensor.at), "")
+    if table.row_count:
+        console.print(table)
+
+
+def _place(at: robots.Placement) -> str:
+    return ", ".join(f"{value:.3g}" for value in at.xyz) + " m"

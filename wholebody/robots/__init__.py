@@ -1,0 +1,35 @@
+"""Which robots exist: data for each, plus any URDF or MJCF.
+
+from wholebody import robots
+hubo = robots.load("hubo2plus")
+hubo.joint_names, hubo.posture("stand"), hubo.mass, hubo.gaps
+"""
+
+from wholebody.robots.catalog import load, names
+from wholebody.robots.robot import (
+    Coupling,
+    Gain,
+    Joint,
+    Link,
+    Mimic,
+    Placement,
+    Robot,
+    Sensor,
+    Shape,
+    Surface,
+)
+
+__all__ = [
+    "Coupling",
+    "Gain",
+    "Joint",
+    "Link",
+    "Mimic",
+    "Placement",
+    "Robot",
+    "Sensor",
+    "Shape",
+    "Surface",
+    "load",
+    "names",
+]

@@ -1,0 +1,171 @@
+"""Mesh files: which of them MuJoCo can read, and the bounding box of those it cannot."""
+
+from __future__ import annotations
+
+import struct
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from wholebody.errors import BadRobot
+from wholebody.robots.robot import Array
+
+MOST_FACES = 200_000
+"""MuJoCo reads no STL file with more."""
+
+
+def unreadable(path: Path) -> str | None:
+    """Say why MuJoCo cannot read a mesh, or None if it can."""
+    suffix = path.suffix.lower()
+    if suffix in (".obj", ".msh"):
+        return None
+    if suffix != ".stl":
+        return f"MuJoCo does not read {suffix or 'files without a suffix'}"
+    faces = _faces_of_stl(path)
+    if faces is None:
+        return "MuJoCo reads no STL in text form"
+    if not 1 <= faces <= MOST_FACES:
+        return f"it has {faces} faces, MuJoCo reads 1 to {MOST_FACES}"
+    return None
+
+
+def bounds(path: Path) -> tuple[Array, Array]:
+    """The lowest and highest corner of a mesh, in its own frame; BadRobot if it is of no kind that we can read."""
+    readers = {".stl": _stl_points, ".dae": _dae_points, ".obj": _obj_points}
+    reader = readers.get(path.suffix.lower())
+    try:
+        points = np.zeros((0, 3)) if reader is None else reader(path)
+    except (ValueError, IndexError, ET.ParseError) as error:
+        raise BadRobot(f"mesh {path} cannot be read: {error}; convert it to a binary STL") from error
+    if not len(points) or not np.isfinite(points).all():
+        raise BadRobot(f"mesh {path} has no points that can be read; convert it to a binary STL")
+    return points.min(axis=0), points.max(axis=0)
+
+
+def triangles(path: Path) -> Array:
+    """The corners of a mesh's triangles, n × 3 × 3, of an STL or OBJ."""
+    if path.suffix.lower() == ".stl":
+        return _stl_points(path).reshape(-1, 3, 3)
+    if path.suffix.lower() != ".obj":
+        raise BadRobot(f"the volume of mesh {path} cannot be computed; convert it to STL or OBJ")
+    points = _obj_points(path)
+    lines = (line.split() for line in path.read_text(errors="replace").splitlines())
+    faces = [[int(word.split("/")[0]) for word in line[1:]] for line in lines if line[:1] == ["f"]]
+    fans = [(face[0], face[i], face[i + 1]) for face in faces for i in range(1, len(face) - 1)]
+    corners = np.array(fans, int).reshape(-1, 3)
+    return points[np.where(corners > 0, corners - 1, corners)]
+
+
+def moments(corners: Array, exact: bool) -> tuple[float, Array, Array]:
+    """Volume, centre and inertia about it (at density 1) of the space that triangles enclose.
+
+    Each triangle makes a tetrahedron with a point inside. Exact ones count with their sign, so that a hollow is hollow;
+    MuJoCo's usual way, "legacy", counts all as positive: right for convex meshes, too much for others. It takes the
+    middle of the surface to find the centre, and the centre for the rest.
+    """
+    sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    areas = np.linalg.norm(sides, axis=1)
+    middle = areas @ corners.mean(axis=1) / areas.sum()
+    volumes = _tetrahedra(corners - middle, exact)
+    centre = middle + volumes @ (corners - middle).sum(axis=1) / 4 / volumes.sum()
+    spokes = corners - centre
+    volumes = _tetrahedra(spokes, exact)
+    volume = float(volumes.sum())
+    if not volume > 0:
+        raise BadRobot(f"a mesh encloses no volume ({volume:.3g} m³); its faces may be turned inside out")
+    total = spokes.sum(axis=1)
+    J = np.einsum("i,ikj,ikl->jl", volumes, spokes, spokes) + np.einsum("i,ij,il->jl", volumes, total, total)
+    return volume, centre, np.trace(J / 20) * np.eye(3) - J / 20
+
+
+def _tetrahedra(spokes: Array, exact: bool) -> Array:
+    volumes = np.einsum("ij,ij->i", spokes[:, 0], np.cross(spokes[:, 1], spokes[:, 2])) / 6
+    return np.asarray(volumes if exact else abs(volumes))
+
+
+def _faces_of_stl(path: Path) -> int | None:
+    """Number of faces of a binary STL, None of one in text form."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(84)
+    if len(head) == 84:
+        (faces,) = struct.unpack_from("<I", head, 80)
+        if size == 84 + 50 * faces:
+            return int(faces)
+    return None
+
+
+def _stl_points(path: Path) -> Array:
+    faces = _faces_of_stl(path)
+    if faces is not None:
+        record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+        return np.fromfile(path, record, faces, offset=84)["corners"].reshape(-1, 3).astype(float)
+    words = path.read_text(errors="replace").split("vertex")[1:]
+    return np.array([[float(value) for value in word.split()[:3]] for word in words]).reshape(-1, 3)
+
+
+def _obj_points(path: Path) -> Array:
+    lines = (line.split() for line in path.read_text(errors="replace").splitlines())
+    return np.array([[float(value) for value in line[1:4]] for line in lines if line[:1] == ["v"]]).reshape(-1, 3)
+
+
+def _dae_points(path: Path) -> Array:
+    """Points of a COLLADA file as its scene places them, in metres, z up."""
+    root = ET.parse(path).getroot()
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+    sources = {source.get("id", ""): source for source in root.iter("source")}
+    points = {}
+    for geometry in root.iter("geometry"):
+        inputs = [each for each in geometry.iter("input") if each.get("semantic") == "POSITION"]
+        arrays = [sources[each.get("source", "")[1:]].find("float_array") for each in inputs]
+        values = [np.array((array.text or "").split(), float).reshape(-1, 3) for array in arrays if array is not None]
+        points[geometry.get("id", "")] = np.concatenate(values) if values else np.zeros((0, 3))
+    placed: list[Array] = []
+    for scene in root.iter("visual_scene"):
+        for node in scene.findall("node"):
+            _place(node, np.eye(4), points, placed)
+    unit = root.find("asset/unit")
+    up = root.findtext("asset/up_axis", "Z_UP")
+    every = np.concatenate(placed or list(points.values()) or [np.zeros((0, 3))])
+    if up.strip() == "Y_UP":
+        every = every[:, [0, 2, 1]] * (1, -1, 1)
+    return every * (1.0 if unit is None else float(unit.get("meter", "1")))
+
+
+def _place(node: ET.Element, above: Array, points: dict[str, Array], placed: list[Array]) -> None:
+    here = above
+    for element in node:
+        numbers = np.array((element.text or "").split(), float) if element.tag in _MOVES else None
+        if numbers is not None:
+            here = here @ _MOVES[element.tag](numbers)
+    for instance in node.findall("instance_geometry"):
+        found = points.get(instance.get("url", "")[1:], np.zeros((0, 3)))
+        placed.append(found @ here[:3, :3].T + here[:3, 3])
+    for child in node.findall("node"):
+        _place(child, here, points, placed)
+
+
+def _translated(values: Array) -> Array:
+    moved = np.eye(4)
+    moved[:3, 3] = values
+    return moved
+
+
+def _rotated(values: Array) -> Array:
+    x, y, z = values[:3] / np.linalg.norm(values[:3])
+    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    angle = np.radians(values[3])
+    moved = np.eye(4)
+    moved[:3, :3] += np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
+    return moved
+
+
+_MOVES: dict[str, Callable[[Array], Array]] = {
+    "matrix": lambda values: values.reshape(4, 4),
+    "translate": _translated,
+    "rotate": _rotated,
+    "scale": lambda values: np.diag([*values, 1.0]),
+}
