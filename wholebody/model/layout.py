@@ -1,0 +1,145 @@
+"""Where everything lies: the arrays that kernels see, carved from flat ones: to hand over an array costs 60 ns each.
+
+The same functions carve for Python and, compiled, inside kernels; other packages' kernels may carve a snapshot too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from wholebody.model.compiled import compiled
+from wholebody.model.cut import cut
+
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+HEADER = 8
+
+
+class Tree(NamedTuple):
+    """What never changes: how bodies hang together, what they weigh, where the frames are."""
+
+    parent: Integers  # of each body
+    prismatic: Integers  # 1 for a body that slides, 0 for one that turns
+    column: Integers  # of v, which moves this body
+    frame_body: Integers  # the body a frame is fixed to
+    watched: Integers  # frames whose Jacobians are always computed
+    group: Integers  # of each column of v; columns of different groups are decoupled in M
+    joint: Array  # n × 12: rotation of the body's frame in its parent's at q = 0, by rows, then position
+    scale: Array  # n × 2: ratio and offset, position = ratio · q + offset
+    inertia: Array  # n × 10: mass, centre of mass, inertia about it (xx yy zz xy xz yz), in the body's frame
+    frame: Array  # f × 12: rotation and position in the body's frame
+    rotor: Array  # of each column of v
+    compensated: Array  # of each column of v: 1 where gravity is to be compensated, else 0
+    gravity: Array  # 3
+
+
+class Values(NamedTuple):
+    """What a Snapshot holds; the last ones are needed on the way."""
+
+    q: Array
+    v: Array
+    M: Array  # nv × nv
+    h: Array
+    g: Array
+    compensation: Array  # g where gravity is to be compensated
+    com: Array  # 3, in world
+    com_velocity: Array
+    com_bias: Array
+    momentum: Array  # 6
+    momentum_bias: Array  # 6
+    energy: Array  # kinetic, potential
+    com_jacobian: Array  # 3 × nv
+    momentum_matrix: Array  # 6 × nv
+    placement: Array  # f × 4 × 4, frame to world
+    position: Array  # f × 3, in world
+    velocity: Array  # f × 6
+    bias: Array  # f × 6
+    jacobian: Array  # f × 6 × nv
+    lever: Array  # f × 3, of the frame from O
+    rotation: Array  # n × 9, body to world, by rows
+    origin: Array  # n × 3, of the body from O
+    twist: Array  # n × 6, of the body's origin
+    drift: Array  # n × 6, acceleration of the body's origin with v̇ = 0
+    screw: Array  # n × 6, velocity of O and angular velocity that a unit of v gives to the subtree
+    mass: Array  # n × 10: of the subtree: mass, first moment and inertia about O
+    force: Array  # n × 6, force and moment about O that carry the subtree with v̇ = 0
+    flow: Array  # n × 6, momentum of the subtree, about O, that a unit of v gives it
+
+
+def carve_tree(integers: Integers, numbers: Array) -> Tree:
+    """Carve the tree from the flat arrays; they begin with n, f, nv, nq, the number of watched frames, and floating."""
+    n, f, nv, w = integers[0], integers[1], integers[2], integers[4]
+    i, a = HEADER, 14 * n
+    j, b = i + 3 * n, a + 10 * n
+    k, c = j + f + w, b + 12 * f
+    return Tree(
+        parent=cut(integers, i, (n,)),
+        prismatic=cut(integers, i + n, (n,)),
+        column=cut(integers, i + 2 * n, (n,)),
+        frame_body=cut(integers, j, (f,)),
+        watched=cut(integers, j + f, (w,)),
+        group=cut(integers, k, (nv,)),
+        joint=cut(numbers, 0, (n, 12)),
+        scale=cut(numbers, 12 * n, (n, 2)),
+        inertia=cut(numbers, a, (n, 10)),
+        frame=cut(numbers, b, (f, 12)),
+        rotor=cut(numbers, c, (nv,)),
+        compensated=cut(numbers, c + nv, (nv,)),
+        gravity=cut(numbers, c + 2 * nv, (3,)),
+    )
+
+
+def carve_values(integers: Integers, storage: Array) -> Values:
+    """Carve the values from a flat array of `size` numbers."""
+    n, f, nv, nq = integers[0], integers[1], integers[2], integers[3]
+    a = nq + nv
+    b = a + nv * nv
+    c = b + 3 * nv
+    d = c + 23
+    e = d + 9 * nv
+    p = e + 31 * f
+    s = p + 6 * nv * f + 3 * f
+    return Values(
+        q=cut(storage, 0, (nq,)),
+        v=cut(storage, nq, (nv,)),
+        M=cut(storage, a, (nv, nv)),
+        h=cut(storage, b, (nv,)),
+        g=cut(storage, b + nv, (nv,)),
+        compensation=cut(storage, b + 2 * nv, (nv,)),
+        com=cut(storage, c, (3,)),
+        com_velocity=cut(storage, c + 3, (3,)),
+        com_bias=cut(storage, c + 6, (3,)),
+        momentum=cut(storage, c + 9, (6,)),
+        momentum_bias=cut(storage, c + 15, (6,)),
+        energy=cut(storage, c + 21, (2,)),
+        com_jacobian=cut(storage, d, (3, nv)),
+        momentum_matrix=cut(storage, d + 3 * nv, (6, nv)),
+        placement=cut(storage, e, (f, 4, 4)),
+        position=cut(storage, e + 16 * f, (f, 3)),
+        velocity=cut(storage, e + 19 * f, (f, 6)),
+        bias=cut(storage, e + 25 * f, (f, 6)),
+        jacobian=cut(storage, p, (f, 6, nv)),
+        lever=cut(storage, s - 3 * f, (f, 3)),
+        rotation=cut(storage, s, (n, 9)),
+        origin=cut(storage, s + 9 * n, (n, 3)),
+        twist=cut(storage, s + 12 * n, (n, 6)),
+        drift=cut(storage, s + 18 * n, (n, 6)),
+        screw=cut(storage, s + 24 * n, (n, 6)),
+        mass=cut(storage, s + 30 * n, (n, 10)),
+        force=cut(storage, s + 40 * n, (n, 6)),
+        flow=cut(storage, s + 46 * n, (n, 6)),
+    )
+
+
+def size(integers: Integers) -> int:
+    """How many numbers the values of one snapshot take."""
+    n, f, nv, nq = (int(each) for each in integers[:4])
+    return nq + nv + nv * nv + 12 * nv + 23 + f * (34 + 6 * nv) + 52 * n
+
+
+tree = compiled(carve_tree)
+values = compiled(carve_values)

@@ -1,0 +1,239 @@
+"""Snapshot: everything physics says about one state of the robot."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wholebody.errors import UnknownFrame
+from wholebody.model import frame_kernels, layout
+from wholebody.model.layout import Array, Integers, Values
+
+if TYPE_CHECKING:
+    from wholebody.model.model import Model
+
+
+class Buffer:
+    """The memory of one snapshot; `written` for the kernels, `shown` to the reader."""
+
+    __slots__ = ("idle", "shown", "storage", "written")
+
+    def __init__(self, integers: Integers) -> None:
+        self.storage = np.full(layout.size(integers), 0.0)
+        self.written = layout.carve_values(integers, self.storage)
+        self.shown = Values(*(_read_only(each) for each in self.written))
+        self.idle = 0
+
+
+class Pool:
+    """Buffers to use again, once nobody holds a snapshot or an array that lies in them.
+
+    Who holds one is told by Python's own count of references, so nobody has to give anything back. The newest that is
+    free is taken, which is still in the processor's cache: a loop that keeps its last snapshot runs on two for ever.
+    What is held for long sinks to the other end, and falls out when there are too many.
+    """
+
+    KEPT = 4
+
+    def __init__(self, integers: Integers) -> None:
+        self._integers = integers
+        self._buffers: deque[Buffer] = deque(maxlen=self.KEPT)
+        self.put(self._new())
+        self.put(self._new())
+
+    def take(self) -> Buffer:
+        """A buffer that nobody holds. Until it is put back, no other thread can take it."""
+        held: list[Buffer] = []
+        try:
+            while True:
+                buffer = self._buffers.pop()
+                if _holders(buffer) <= buffer.idle:
+                    break
+                held.append(buffer)
+        except IndexError:
+            buffer = self._new()
+        if held:
+            self._buffers.extend(reversed(held))
+        return buffer
+
+    def put(self, buffer: Buffer) -> None:
+        """Put a buffer back, held or not."""
+        self._buffers.append(buffer)
+
+    def _new(self) -> Buffer:
+        buffer = Buffer(self._integers)
+        buffer.idle = _holders(buffer)
+        return buffer
+
+
+class Snapshot:
+    """The physics of one state (q, v), computed once and read by all.
+
+    Every array is read-only and stays as it is for as long as you keep the snapshot or the array; `model.at` uses
+    memory again only when nobody has it. Vectors are in the axes of the world, linear before angular; v and all that
+    belongs to it (M, h, g, the columns of Jacobians) are in the order of the model.
+    """
+
+    __slots__ = ("_buffer", "_ready", "_shown", "model")
+
+    def __init__(self, model: Model, buffer: Buffer, ready: frozenset[int]) -> None:
+        self.model = model
+        self._buffer = buffer
+        self._shown = buffer.shown
+        self._ready = ready
+
+    @property
+    def storage(self) -> Array:
+        """All of it in one flat array, for kernels to carve with `layout.values(model.integers, storage)` and read."""
+        return self._buffer.storage
+
+    @property
+    def q(self) -> Array:
+        """The configuration: (base position, quaternion x y z w,) joints. The quaternion is of unit length."""
+        return self._shown.q.view()
+
+    @property
+    def v(self) -> Array:
+        """The velocity: (base linear, angular, in its own axes,) joints."""
+        return self._shown.v.view()
+
+    @property
+    def M(self) -> Array:
+        """The mass matrix, rotor inertia included: M v̇ + h = Sᵀτ + Jᵀf. Zero between decoupled groups."""
+        return self._shown.M.view()
+
+    @property
+    def h(self) -> Array:
+        """Coriolis, centrifugal and gravity effort: what holds v̇ = 0."""
+        return self._shown.h.view()
+
+    @property
+    def g(self) -> Array:
+        """Gravity effort: h at v = 0, of all joints."""
+        return self._shown.g.view()
+
+    @property
+    def gravity_compensation(self) -> Array:
+        """Gravity effort, zero for the joints of the model's gravity compensation mask."""
+        return self._shown.compensation.view()
+
+    @property
+    def com_in_world(self) -> Array:
+        """The centre of mass."""
+        return self._shown.com.view()
+
+    @property
+    def com_velocity(self) -> Array:
+        """The velocity of the centre of mass, in world."""
+        return self._shown.com_velocity.view()
+
+    @property
+    def com_jacobian(self) -> Array:
+        """J with com_velocity = J v, 3 × nv."""
+        return self._shown.com_jacobian.view()
+
+    @property
+    def com_bias(self) -> Array:
+        """J̇ v of the centre of mass: its acceleration at v̇ = 0."""
+        return self._shown.com_bias.view()
+
+    @property
+    def momentum(self) -> Array:
+        """Linear momentum, and angular momentum about the centre of mass, in world. Rotors spin unseen."""
+        return self._shown.momentum.view()
+
+    @property
+    def momentum_matrix(self) -> Array:
+        """A with momentum = A v, 6 × nv (centroidal momentum matrix)."""
+        return self._shown.momentum_matrix.view()
+
+    @property
+    def momentum_bias(self) -> Array:
+        """Ȧ v: the rate of the momentum at v̇ = 0."""
+        return self._shown.momentum_bias.view()
+
+    @property
+    def kinetic_energy(self) -> float:
+        """½ vᵀ M v with all groups coupled."""
+        return float(self._shown.energy[0])
+
+    @property
+    def potential_energy(self) -> float:
+        """−m gᵀ c, zero where the centre of mass is at the origin of the world."""
+        return float(self._shown.energy[1])
+
+    @property
+    def placements(self) -> Array:
+        """The transforms of all frames, frame_to_world, f × 4 × 4."""
+        return self._shown.placement.view()
+
+    def placement(self, frame: int) -> Array:
+        """The transform frame_to_world, 4 × 4."""
+        try:
+            return self._shown.placement[frame]  # type: ignore[no-any-return]
+        except IndexError:
+            return self._shown.placement[self._index(frame)]  # type: ignore[no-any-return]
+
+    def rotation(self, frame: int) -> Array:
+        """The rotation from the frame to the world, 3 × 3."""
+        return self.placement(frame)[:3, :3]
+
+    def position(self, frame: int) -> Array:
+        """The origin of the frame in world."""
+        try:
+            return self._shown.position[frame]  # type: ignore[no-any-return]
+        except IndexError:
+            return self._shown.position[self._index(frame)]  # type: ignore[no-any-return]
+
+    def velocity(self, frame: int) -> Array:
+        """The velocity of the frame's origin, then its angular velocity, in world: J v."""
+        try:
+            return self._shown.velocity[frame]  # type: ignore[no-any-return]
+        except IndexError:
+            return self._shown.velocity[self._index(frame)]  # type: ignore[no-any-return]
+
+    def bias(self, frame: int) -> Array:
+        """J̇ v: the rate of `velocity` at v̇ = 0, so that the frame accelerates by J v̇ + J̇ v."""
+        try:
+            return self._shown.bias[frame]  # type: ignore[no-any-return]
+        except IndexError:
+            return self._shown.bias[self._index(frame)]  # type: ignore[no-any-return]
+
+    def jacobian(self, frame: int) -> Array:
+        """J with velocity = J v, 6 × nv. Frames the model watches have theirs ready; others get it when asked."""
+        if frame not in self._ready:
+            frame = self._index(frame)
+            frame_kernels.evaluate_jacobian(self.model.integers, self.model.numbers, self._buffer.storage, frame)
+            self._ready |= {frame}
+        jacobian: Array = self._shown.jacobian[frame]
+        return jacobian
+
+    def stacked_jacobian(self, frames: Sequence[int], into: Array | None = None) -> Array:
+        """The Jacobians of several frames, one below the other, 6k × nv; in an array of yours, if you give one."""
+        return np.concatenate([self.jacobian(frame) for frame in frames], out=into)
+
+    def _index(self, frame: int | str) -> int:
+        """A frame that was given by name after all, or is none at all."""
+        if isinstance(frame, str):
+            return self.model.frame(frame)
+        count = len(self.model.frames)
+        if not 0 <= frame < count:
+            raise UnknownFrame(
+                f"no frame {frame}; {self.model.robot.name} has {count}, and model.frame(name) finds them"
+            )
+        return int(frame)
+
+
+def _read_only(array: Array) -> Array:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _holders(buffer: Buffer) -> int:
+    """How many references there are to a buffer, and to its memory by arrays that lie in it."""
+    return sys.getrefcount(buffer) + sys.getrefcount(buffer.storage)
