@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -124,7 +125,7 @@ def _check_of(name: str) -> Callable[[Any], bool]:
 
 
 def _spawn(role: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "wholebody.cli.demo_processes", role])
+    return subprocess.Popen([sys.executable, "-m", "wholebody.cli.demo_processes", role, str(os.getpid())])
 
 
 def _wait_until_all_talk(watches: list[Watch]) -> None:
