@@ -34,6 +34,7 @@ ASK_AGAIN_SECONDS = 0.1  # and how often while nobody answers
 ASK_PAUSE_SECONDS = 0.02  # and at most, when messages arrive that it cannot place
 ANSWER_SECONDS = 3.0  # how long it waits for the answers: they may stand behind messages on a slow link
 EXPORTS_MAX = 64  # what one thread can wait on
+BULK_BYTES = 60_000  # larger messages take their time: a camera's image must not hold up the robot's state
 
 # A link slower than its messages must drop them, not queue them: so all buffers on the way are small.
 _CONFIGURATION: dict[str, Any] = {
@@ -50,6 +51,7 @@ _CONFIGURATION: dict[str, Any] = {
     "transport/link/tcp/so_sndbuf": 32768,
     "transport/link/tcp/so_rcvbuf": 32768,
     "transport/link/tx/lease": 3000,
+    "transport/link/tx/queue/congestion_control/drop/max_wait_before_drop_fragments": 1_000_000,
     "transport/link/rx/max_message_size": _ring.PAYLOAD_MAX + _ring.TEXT_MAX + 65536,
 }
 
@@ -80,6 +82,8 @@ class Bridge:
         self._exports = {name: Export(name, process, rate) for name in exports}
         self._imports = {name: Import(name) for name in imports}
         self._refuse_nonsense()
+        self._bulk: dict[str, bytes] = {}
+        self._has_bulk = threading.Event()
         self._stopped = threading.Event()
         self._threads: list[threading.Thread] = []
         self._session: zenoh.Session | None = None
@@ -103,6 +107,7 @@ class Bridge:
         self._session = session = self._open()
         if self._exports:
             self._run(self._export, session)
+            self._run(self._export_bulk, session)
             self._run(self._answer, session)
         for each in self._imports.values():
             self._run(self._receive, session, each)
@@ -111,6 +116,7 @@ class Bridge:
     def stop(self) -> None:
         """Close the link and end the threads; never raises, and twice is fine."""
         self._stopped.set()
+        self._has_bulk.set()
         for each in self._imports.values():
             each.has_question.set()
         if self._session is not None:
@@ -180,8 +186,20 @@ class Bridge:
             now_ns = time.monotonic_ns()
             for name, export in self._exports.items():
                 message = export.take(now_ns) if export.due_ns <= now_ns else None
-                if message is not None:
+                if message is not None and len(message) > BULK_BYTES:
+                    self._bulk[name] = message
+                    self._has_bulk.set()
+                elif message is not None:
                     publishers[name].put(message)
+
+    def _export_bulk(self, session: zenoh.Session) -> None:
+        """Send the newest large message of each channel, piece by piece between the small ones."""
+        publishers = {name: _publisher(session, name, bulk=True) for name in self._exports}
+        while not self._stopped.is_set():
+            self._has_bulk.wait()
+            self._has_bulk.clear()
+            for name in list(self._bulk):
+                publishers[name].put(self._bulk.pop(name))
 
     def _wait(self, until_ns: int) -> None:
         """Sleep until a channel that may be sent has something new, or one that may not yet becomes due.
@@ -235,12 +253,13 @@ class Bridge:
             mirror.has_question.wait(ASK_SECONDS if exchanges else ASK_AGAIN_SECONDS)
 
 
-def _publisher(session: zenoh.Session, name: str) -> zenoh.Publisher:
+def _publisher(session: zenoh.Session, name: str, bulk: bool = False) -> zenoh.Publisher:
     import zenoh
 
     return session.declare_publisher(
         f"wholebody/message/{name}",
         congestion_control=zenoh.CongestionControl.DROP,
+        priority=zenoh.Priority.DATA_LOW if bulk else zenoh.Priority.DATA_HIGH,
         express=True,
         allowed_destination=zenoh.Locality.REMOTE,
     )

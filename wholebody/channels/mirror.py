@@ -117,11 +117,11 @@ class Export:
         place = _place(self._path)
         if self._opened and place and self._opened.place == place:
             return
-        self._opened, self._sent, self._fault = None, b"", ""
+        self._opened, self._sent = None, b""
         try:
-            self._opened = self._open(place)
+            self._opened, self._fault = self._open(place), ""
         except ChannelNotFound:
-            pass
+            self._fault = ""
         except ChannelError as error:
             self._fault = str(error)
 
@@ -278,7 +278,7 @@ class Import:
         self._clock.compare(chosen)
         self._far = answer
         if answer.layout_text and answer.layout_hash != (self._layout.hash if self._layout else 0):
-            self._layout, self._local, self._fault = None, None, ""
+            self._layout, self._local = None, None
             try:
                 self._layout = _rebuild(answer)
             except BadLayout as error:
@@ -291,9 +291,9 @@ class Import:
         place = _place(self._path)
         if self._local and place and self._local.place == place:
             return
-        self._local, self._fault = None, ""
+        self._local = None
         try:
-            self._local = self._open(place, self._layout, self._far.depth)
+            self._local, self._fault = self._open(place, self._layout, self._far.depth), ""
         except ChannelError as error:
             self._fault = f"the messages from the far machine ('yours' here) do not get into this one: {error}"
 

@@ -11,7 +11,6 @@ channel by one exporting process: sequences of two sources have nothing to do wi
 from __future__ import annotations
 
 import struct
-from collections import deque
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -22,8 +21,7 @@ _QUESTION = struct.Struct("<4sHxxQQQ")
 _ANSWER = struct.Struct("<4sHxxQQqqII")
 
 SOURCES_PER_PROCESS = 1 << 16
-WINDOW_NS = 10_000_000_000
-DRIFT_NS = 2_000_000  # what two quartz clocks may drift apart in that window, generously
+DRIFT = 200e-6  # how fast two quartz clocks may drift apart, generously
 
 
 class Message(NamedTuple):
@@ -126,10 +124,9 @@ class Exchange(NamedTuple):
         """How far the far clock is ahead, if both ways took equally long."""
         return ((self.answer.received_ns - self.asked_ns) + (self.answer.sent_ns - self.arrived_ns)) // 2
 
-    def contradicts(self, other: Exchange) -> bool:
-        """Whether no one offset explains both: a clock has stood still meanwhile, in a suspended laptop say."""
-        uncertainty = (self.round_trip_ns + other.round_trip_ns) // 2 + DRIFT_NS
-        return abs(self.offset_ns - other.offset_ns) > uncertainty
+    def uncertainty_ns(self, now_ns: int) -> float:
+        """How wrong the offset may be by now."""
+        return self.round_trip_ns / 2 + DRIFT * (now_ns - self.arrived_ns)
 
 
 class FarClock:
@@ -137,20 +134,25 @@ class FarClock:
 
     A question leaves at t0, is received at t1 and answered at t2 (far clock), the answer arrives at t3:
 
-        offset = ((t1 − t0) + (t2 − t3)) / 2,  wrong by at most  round trip / 2,  round trip = (t3 − t0) − (t2 − t1)
+        offset = ((t1 − t0) + (t2 − t3)) / 2,   uncertainty = ((t3 − t0) − (t2 − t1)) / 2 + drift × (now − t3)
 
-    so the comparison with the shortest round trip of the last ten seconds is the one to believe.
+    All uncertainties grow equally, so the exchange that has the smallest keeps it until a better one comes.
     """
 
     def __init__(self) -> None:
-        self.offset_ns = 0
-        self._exchanges: deque[Exchange] = deque()
+        self._best: Exchange | None = None
+
+    @property
+    def offset_ns(self) -> int:
+        """The best guess; 0 before the first exchange."""
+        return self._best.offset_ns if self._best else 0
 
     def compare(self, new: Exchange) -> None:
         """Take in the times of one more exchange."""
-        if any(new.contradicts(old) for old in self._exchanges):
-            self._exchanges.clear()
-        self._exchanges.append(new)
-        while self._exchanges[0].arrived_ns < new.arrived_ns - WINDOW_NS:
-            self._exchanges.popleft()
-        self.offset_ns = min(self._exchanges, key=lambda one: one.round_trip_ns).offset_ns
+        best = self._best
+        if best is not None:
+            mine, its = new.uncertainty_ns(new.arrived_ns), best.uncertainty_ns(new.arrived_ns)
+            jumped = abs(new.offset_ns - best.offset_ns) > mine + its  # a clock stood still, in a suspended laptop say
+            if its < mine and not jumped:
+                return
+        self._best = new
