@@ -1,10 +1,14 @@
-"""Every test has shared memory of its own."""
+"""Every test has shared memory of its own, and no deadline: machines are shared."""
 
 import shutil
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("shared machine", deadline=None)
+hypothesis.settings.load_profile("shared machine")
 
 
 @pytest.fixture(autouse=True)

@@ -104,5 +104,5 @@ class RingMachine(RuleBasedStateMachine):
         assert (reader.message == self.put_so_far[sequence - 1]).all()
 
 
-RingMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+RingMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=40)
 test_the_ring_does_what_the_model_does = RingMachine.TestCase

@@ -167,10 +167,10 @@ static int directory_of(const char *path, char directory[WB_PATH_MAX])
         return WB_NAME;
     memcpy(directory, path, (size_t)(slash - path));
     directory[slash - path] = '\0';
+    if (mkdir(directory, 0777) < 0)
+        return errno == EEXIST ? 0 : -errno;
     /* Like /tmp: everyone may make a channel, only its owner may remove it. */
-    if (mkdir(directory, 0777) == 0)
-        return chmod(directory, 01777) == 0 ? 0 : -errno;
-    return errno == EEXIST ? 0 : -errno;
+    return chmod(directory, 01777) == 0 ? 0 : -errno;
 }
 
 static void read_boot(char boot[40])
@@ -194,7 +194,7 @@ static wb_header plan(uint64_t payload_size, uint32_t text_size, uint32_t depth,
     header.ring_offset = round_up(header.text_offset + text_size, CACHE_LINE);
     header.desk_offset = round_up(header.ring_offset + depth * sizeof(uint64_t), CACHE_LINE);
     header.slot_offset = header.desk_offset + writers * sizeof(wb_desk);
-    header.file_size = header.slot_offset + ((uint64_t)depth + writers) * header.slot_stride;
+    header.file_size = header.slot_offset + ((uint64_t)depth + 2 * (uint64_t)writers) * header.slot_stride;
     return header;
 }
 
@@ -216,7 +216,7 @@ static void attach(wb_ring *ring, wb_header *header, int file)
                       .file_size = header->file_size,
                       .depth = header->depth,
                       .writers = header->writers,
-                      .slot_count = header->depth + header->writers,
+                      .slot_count = header->depth + 2 * header->writers,
                       .file = file};
 }
 
@@ -349,12 +349,13 @@ void wb_close(wb_ring *ring)
     free(ring);
 }
 
-/* Message head + 1 may be in the ring already when its writer was stopped before it could advance head. */
+/* Message head + 1 may be in the ring already when its writer was stopped before it could advance head. If a whole lap
+ * went by between the two loads, a later one stands in its place: take that, so that newest never goes back. */
 static inline uint64_t newest(const wb_ring *ring)
 {
     uint64_t head = atomic_load(&ring->header->head);
-    uint64_t entry = atomic_load(entry_at(ring, head + 1));
-    return sequence_of(entry) == head + 1 ? head + 1 : head;
+    uint64_t next = sequence_of(atomic_load(entry_at(ring, head + 1)));
+    return next > head ? next : head;
 }
 
 void wb_describe(const wb_ring *ring, wb_info *info)
@@ -428,12 +429,11 @@ static void mark(unsigned char *taken, const wb_ring *ring, uint32_t slot)
 /* Find a slot that is neither in the ring nor owned by a living writer; called with registration locked.
  *
  * Slots only move between the ring and the desks of living writers, so the set of taken slots stays what it is
- * while we look, but its members move. We look at an instant: first the desks, between two looks at `newest`
- * that must agree (no slot moved); then the ring in the order in which it will be overwritten, where every
- * entry must still be the one of that instant. We are faster than any writer; if one gets ahead, start again.
- * A desk names two slots: which of them is its own depends on whether its last swap went through. If one of
- * them is in the ring, the other is its own; if neither is (a writer asleep for a whole lap), both are left
- * alone. */
+ * while we look, but its members move. We look at an instant: first the desks, then the ring in the order in
+ * which it will be overwritten. If the first entry to be overwritten is still the old one, nothing was put while
+ * we read the desks; if every entry is still the one of that instant, we have seen them all. We are faster
+ * than any writer; if one gets ahead, start again. A desk names two slots, of which one is its own: which, depends
+ * on whether its last swap went through. Both are left alone, so there are two slots for every writer. */
 static int find_free_slot(const wb_ring *ring, const unsigned char *alive, unsigned char *taken)
 {
     uint64_t start = newest(ring);
@@ -445,8 +445,6 @@ static int find_free_slot(const wb_ring *ring, const unsigned char *alive, unsig
         mark(taken, ring, slots & SLOT_MASK);
         mark(taken, ring, slots >> SLOT_BITS);
     }
-    if (newest(ring) != start)
-        return -EAGAIN;
     for (uint64_t sequence = start + 1; sequence <= start + ring->depth; sequence++) {
         uint64_t entry = atomic_load(entry_at(ring, sequence));
         if (sequence_of(entry) != predecessor(ring, sequence))
@@ -741,9 +739,11 @@ static int sleep_on(wb_reader *const readers[], const uint32_t events[], int cou
                                              .address = (uintptr_t)&readers[i]->ring->header->event,
                                              .flags = 2 /* FUTEX2_SIZE_U32, shared */};
         result = syscall(SYS_futex_waitv, entries, count, 0, &timeout, CLOCK_MONOTONIC);
-        if (result >= 0 || errno != ENOSYS)
-            return result < 0 && errno == EINTR ? -EINTR : 0;
-        /* An older kernel: sleep on the first, but look at all of them every millisecond. */
+        if (result >= 0 || errno == EAGAIN || errno == ETIMEDOUT)
+            return 0;
+        if (errno == EINTR)
+            return -EINTR;
+        /* An older kernel, or a sandbox that forbids it: sleep on the first, but look at all every millisecond. */
         int64_t soon = wb_now() + 1000000;
         timeout = timespec_of(soon < until ? soon : until);
     }

@@ -18,7 +18,7 @@
  *        ├────────────────────────────────────────────────────────────────┤
  *        │ slot 0          time stamp, writer, process id, payload         │
  *        │ ...                                                             │
- *        │ slot depth + writers - 1                                        │
+ *        │ slot depth + 2 writers - 1                                      │
  *        └────────────────────────────────────────────────────────────────┘
  *
  * put     Every writer owns one slot that no one else can see. It fills that slot, then swaps it into the
@@ -33,7 +33,8 @@
  *
  * All calls return 0 or a positive value, or a negative code: -errno or one of wb_status. Times are
  * nanoseconds of CLOCK_MONOTONIC. Handles may be used by one thread at a time. A writer does not survive
- * fork(): in the child every call on it returns WB_FORKED.
+ * fork(): in the child every call on it returns WB_FORKED. Nor does it survive closing its file descriptor behind its
+ * back, as some daemons do that close all of them at start: open writers after that.
  *
  * Build:  gcc -O2 controller.c $(wholebody channels cflags) -o controller
  */

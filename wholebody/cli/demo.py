@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -124,7 +125,7 @@ def _check_of(name: str) -> Callable[[Any], bool]:
 
 
 def _spawn(role: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "wholebody.cli.demo_processes", role])
+    return subprocess.Popen([sys.executable, "-m", "wholebody.cli.demo_processes", role, str(os.getpid())])
 
 
 def _wait_until_all_talk(watches: list[Watch]) -> None:
@@ -192,8 +193,8 @@ def _summarise(console: Console, watches: list[Watch], seconds: float) -> None:
     kills = sum(watch.lives - 1 for watch in watches)
     torn = sum(watch.torn + watch.misordered for watch in watches)
     console.print(
-        f"\n{kills} kills in {seconds:g} s; the robot put {robot.messages / seconds:.1f} states a second, its longest "
-        f"gap was {robot.gap * 1e3:.1f} ms.\nTorn or misordered messages: [bold]{torn}[/]."
+        f"\n{kills} kills in {seconds:g} s; the robot put {robot.messages / seconds:.1f} states a second, longest gap "
+        f"{robot.gap * 1e3:.1f} ms.\nTorn or misordered messages: [bold]{torn}[/]."
     )
     if torn:
         raise typer.Exit(1)

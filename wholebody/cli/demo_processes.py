@@ -1,6 +1,8 @@
 """The processes of the demo: a loopback robot and two controllers, which know each other only by channels.
 
-python -m wholebody.cli.demo_processes robot | wave | nod
+    python -m wholebody.cli.demo_processes robot|wave|nod PARENT
+
+Each ends when the process PARENT is no longer its parent.
 """
 
 from __future__ import annotations
@@ -106,7 +108,7 @@ def _beats(hertz: float) -> Iterator[tuple[int, float]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RealtimeWarning)
         realtime(20)
-    parent, instant, tick = os.getppid(), time.monotonic(), 0
+    parent, instant, tick = int(sys.argv[2]), time.monotonic(), 0
     while os.getppid() == parent:
         instant, tick = instant + 1 / hertz, tick + 1
         sleep_until(instant)

@@ -1,0 +1,1 @@
+"""What `wholebody bench` measures: a module here with a function `run` is a benchmark."""
