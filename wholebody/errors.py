@@ -30,9 +30,14 @@ WholebodyError
 ├── UnknownFrame             (IndexError)         an index that is no frame of the model
 ├── WrongRecord              (TypeError)          a record of another robot, or of another kind
 ├── BadReference             (ValueError)         a reference that no joint can follow
+├── NoClosedForm             (ValueError)         a chain of joints that only iteration can invert
+├── BadGoal                  (ValueError)         a goal that is no pose, point or direction
 ├── BadSimulation            (ValueError)         a simulation that cannot be set up as asked
 │   └── BadPosture                                a posture outside the limits of the joints
 ├── SimulationDiverged       (ArithmeticError)    the physics became unstable
+├── BadMotion                (ValueError)         waypoints, times or limits that make no motion
+│   ├── BadMotionFile                             a key-frame or trajectory file that cannot be read
+│   └── LimitsExceeded                            a motion beyond the limits of joints, or one that collides
 ├── UnknownBenchmark         (KeyError)           no benchmark of that name
 └── MissingExtra             (ImportError)        an optional library is not installed
 
@@ -43,7 +48,7 @@ RobotWarning                 (UserWarning)        a robot description that could
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class WholebodyError(Exception):
@@ -176,6 +181,14 @@ class BadReference(WholebodyError, ValueError):
     """A reference that no joint can follow, such as one with NaN in it; the text names the joint."""
 
 
+class NoClosedForm(WholebodyError, ValueError):
+    """A chain of joints that only iteration can invert; the text says which axes do not fit."""
+
+
+class BadGoal(WholebodyError, ValueError):
+    """A goal that is no pose, point or direction, such as a matrix that is no rotation or has NaN in it."""
+
+
 class BadSimulation(WholebodyError, ValueError):
     """A simulation that cannot be set up as asked; the text names the value and what it may be."""
 
@@ -186,6 +199,24 @@ class BadPosture(BadSimulation):
 
 class SimulationDiverged(WholebodyError, ArithmeticError):
     """The physics became unstable; the text says when, where, and what to try."""
+
+
+class BadMotion(WholebodyError, ValueError):
+    """Waypoints, times or limits that make no motion; the text names the waypoint and the value."""
+
+
+class BadMotionFile(BadMotion):
+    """A key-frame or trajectory file that cannot be read; the text names file, row or frame, and joint."""
+
+
+class LimitsExceeded(BadMotion):
+    """A motion beyond the limits of joints, or one that collides; `violations` has every place, value and limit."""
+
+    def __init__(self, what: str, violations: Sequence[object]) -> None:
+        self.violations = tuple(violations)
+        shown = "".join(f"\n  {each}" for each in self.violations[:8])
+        more = f"\n  … and {len(self.violations) - 8} more" if len(self.violations) > 8 else ""
+        super().__init__(f"{what} goes where the robot cannot:{shown}{more}")
 
 
 class UnknownBenchmark(WholebodyError, KeyError):

@@ -1,0 +1,27 @@
+"""From poses to joint angles and back: closed-form legs and arms, iterative inverse kinematics, self-collision."""
+
+from wholebody.kinematics.closed_form import Branch, ClosedForm, ManySolutions, Solutions
+from wholebody.kinematics.collision import Collisions, Touch, TouchAt
+from wholebody.kinematics.iterative import GoalError, InverseKinematics, Solution
+from wholebody.kinematics.iterative_goals import ComGoal, Goal, OrientationGoal, PointGoal, PoseGoal
+from wholebody.kinematics.iterative_rates import GoalMotion, ResolvedMotion
+
+__all__ = [
+    "Branch",
+    "ClosedForm",
+    "Collisions",
+    "ComGoal",
+    "Goal",
+    "GoalError",
+    "GoalMotion",
+    "InverseKinematics",
+    "ManySolutions",
+    "OrientationGoal",
+    "PointGoal",
+    "PoseGoal",
+    "ResolvedMotion",
+    "Solution",
+    "Solutions",
+    "Touch",
+    "TouchAt",
+]

@@ -1,0 +1,162 @@
+"""Self-collision: which links of the robot touch each other in a posture or on the way through many.
+
+collisions = Collisions(robot)
+collisions.check(snapshot)             # [Touch('Body_LAR', 'Body_RAR', distance=-0.003)]
+collisions.distance(snapshot)          # the pair that is nearest
+collisions.first(rows)                 # the first row of a trajectory that collides, or None
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin  # type: ignore[import-untyped]
+
+from wholebody.errors import BadRobot, BadState
+from wholebody.kinematics import collision_kernels as kernels
+from wholebody.kinematics.collision_shapes import Pair, geometry, link_pairs, solids
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.model.snapshot import Snapshot
+from wholebody.robots.robot import Robot
+
+State = Snapshot | npt.ArrayLike
+
+
+class Touch(NamedTuple):
+    """Two links and how far apart they are, in m; below zero, how deep they are in each other."""
+
+    one: str
+    other: str
+    distance: float
+
+
+class TouchAt(NamedTuple):
+    """The row of a trajectory that collides, and its deepest pair."""
+
+    row: int
+    touch: Touch
+
+
+class Collisions:
+    """Which links of a robot touch that should not, by coal on the shapes the robot's data give to its links.
+
+    margin: every shape is grown by that share about its centre, and distances are those of grown shapes. Pairs that
+    the robot's own postures bring nearer than that (`tight`: feet side by side, the shin of a bent leg over the foot)
+    are checked as they are, without the margin.
+    ignore: pairs of links not to check, besides neighbours and `robot.may_touch`.
+
+    q is a Snapshot, or a configuration as `Model.at` takes it, or joints alone. Not for use by two threads.
+    """
+
+    def __init__(self, robot: Robot | Model, margin: float = 0.05, *, ignore: Iterable[tuple[str, str]] = ()) -> None:
+        if not 0.0 <= margin < np.inf:
+            raise BadRobot(f"a margin of {margin}; it is the share by which shapes grow, such as 0.05")
+        self.model = robot if isinstance(robot, Model) else Model(robot)
+        self.robot = self.model.robot
+        self.margin = margin
+        self.pairs: frozenset[Pair] = frozenset(link_pairs(self.robot, ignore))
+        self._build(frozenset())
+        self.tight: frozenset[Pair] = self._found_in_postures() if margin > 0.0 else frozenset()
+        if self.tight:
+            self._build(self.tight)
+        self.check(self.model.neutral())  # compile
+
+    def __repr__(self) -> str:
+        """Name and size."""
+        shapes, pairs = len(self._links), len(self._pairs)
+        return f"<Collisions of {self.robot.name}: {shapes} shapes, {pairs} pairs, margin {self.margin:.0%}>"
+
+    def check(self, q: State) -> list[Touch]:
+        """The pairs of links that touch, the deepest first; none if the posture is free."""
+        count = self._place(q, within=0.0)
+        deepest: dict[tuple[str, str], float] = {}
+        for pair in self._near[:count].tolist():
+            if pin.computeCollision(self._geometry, self._data, pair):
+                names = self._names[pair]
+                deepest[names] = min(self._exact(pair), deepest.get(names, np.inf))
+        return sorted((Touch(*names, depth) for names, depth in deepest.items()), key=lambda touch: touch.distance)
+
+    def collides(self, q: State) -> bool:
+        """Whether any pair touches: the quickest answer."""
+        count = self._place(q, within=0.0)
+        return any(pin.computeCollision(self._geometry, self._data, pair) for pair in self._near[:count].tolist())
+
+    def distance(self, q: State) -> Touch:
+        """The pair of links that is nearest, or deepest in each other."""
+        if not self._names:
+            raise BadRobot(f"{self.robot.name} has no two shapes that could collide")
+        self._place(q, within=0.0)
+        best = int(np.argmin(self._gap))
+        least = self._exact(best)
+        near = np.flatnonzero(self._gap <= max(least, 0.0))
+        for pair in near[np.argsort(self._gap[near])].tolist():
+            if self._gap[pair] > max(least, 0.0):
+                break
+            exact = self._exact(pair)
+            if exact < least:
+                best, least = pair, exact
+        return Touch(*self._names[best], least)
+
+    def first(self, rows: npt.ArrayLike) -> TouchAt | None:
+        """The first row of a trajectory that collides, and the deepest pair in it; None if all are free."""
+        states = np.asarray(rows, np.float64)
+        if states.ndim != 2:
+            raise BadState(f"a trajectory is an array of rows, not of shape {states.shape}")
+        for row, state in enumerate(states):
+            if self.collides(state):
+                return TouchAt(row, self.check(state)[0])
+        return None
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    def _build(self, tight: frozenset[Pair]) -> None:
+        """Grown shapes, and those of tight pairs once more as they are."""
+        grown = solids(self.robot, 1.0 + self.margin)
+        plain = solids(self.robot, 1.0) if tight else []
+        shapes = grown + plain
+        pairs = []
+        for one in range(len(grown)):
+            for other in range(one):
+                both = frozenset((grown[one].link, grown[other].link))
+                shift = len(grown) if both in tight else 0
+                if both in self.pairs:
+                    pairs.append((other + shift, one + shift))
+        index = {link.name: number for number, link in enumerate(self.robot.links)}
+        self._names = [(shapes[one].link, shapes[other].link) for one, other in pairs]
+        self._pairs = np.array(pairs, np.int64).reshape(-1, 2)
+        self._links = np.array([index[each.link] for each in shapes], np.int64)
+        self._at = np.array([each.at for each in shapes]).reshape(-1, 4, 4)
+        self._half = np.array([each.half for each in shapes]).reshape(-1, 3)
+        self._low, self._high = np.empty((len(shapes), 3)), np.empty((len(shapes), 3))
+        self._gap, self._near = np.empty(len(pairs)), np.empty(len(pairs), np.int64)
+        self._geometry = geometry(self.model, shapes, pairs)
+        self._data = pin.GeometryData(self._geometry)
+        self._kinematics = self.model.pinocchio.createData()
+
+    def _found_in_postures(self) -> frozenset[Pair]:
+        """Pairs that touch in a posture of the robot's own."""
+        postures = [self.model.neutral(), *(self.model.posture(each) for each in self.robot.postures)]
+        return frozenset(frozenset((touch.one, touch.other)) for q in postures for touch in self.check(q))
+
+    def _place(self, state: State, within: float) -> int:
+        """Put all shapes where they are in a state; how many pairs have boxes not further apart than that."""
+        snapshot = state if isinstance(state, Snapshot) else self.model.at(self._configuration(state))
+        kernels.boxes(snapshot.placements, self._links, self._at, self._half, self._low, self._high)
+        count = kernels.gaps(self._low, self._high, self._pairs, within, self._gap, self._near)
+        q = self.model.to_pinocchio(snapshot.q)
+        pin.updateGeometryPlacements(self.model.pinocchio, self._kinematics, self._geometry, self._data, q)
+        return int(count)
+
+    def _configuration(self, state: npt.ArrayLike) -> Array:
+        values = np.asarray(state, np.float64)
+        if values.shape == (len(self.robot.joint_names),) and self.model.floating:
+            return np.concatenate([self.model.neutral()[:7], values])
+        return values
+
+    def _exact(self, pair: int) -> float:
+        pin.computeDistance(self._geometry, self._data, pair)
+        return float(self._data.distanceResults[pair].min_distance)

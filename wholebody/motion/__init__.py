@@ -1,0 +1,43 @@
+"""Movement: trajectories, on-line and optimal profiles, key frames, trajectory files, teaching."""
+
+from wholebody.motion.keyframes import KeyFrame, KeyFrames
+from wholebody.motion.limits import CollisionChecker, Limits, Violation
+from wholebody.motion.optimal import jerk_limited, slowed, time_optimal
+from wholebody.motion.plot import plot
+from wholebody.motion.polynomial import PiecewisePolynomial
+from wholebody.motion.pose import PoseTrajectory
+from wholebody.motion.profile import OnlineProfile
+from wholebody.motion.splines import NATURAL, REST, STOP, End, cubic, monotone, quartic, quintic, via_cubic
+from wholebody.motion.table import JointTable
+from wholebody.motion.teaching import Teacher
+from wholebody.motion.trajectory import Sample, Trajectory
+from wholebody.motion.warmup import warmup
+
+__all__ = [
+    "NATURAL",
+    "REST",
+    "STOP",
+    "CollisionChecker",
+    "End",
+    "JointTable",
+    "KeyFrame",
+    "KeyFrames",
+    "Limits",
+    "OnlineProfile",
+    "PiecewisePolynomial",
+    "PoseTrajectory",
+    "Sample",
+    "Teacher",
+    "Trajectory",
+    "Violation",
+    "cubic",
+    "jerk_limited",
+    "monotone",
+    "plot",
+    "quartic",
+    "quintic",
+    "slowed",
+    "time_optimal",
+    "via_cubic",
+    "warmup",
+]

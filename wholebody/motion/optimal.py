@@ -1,0 +1,215 @@
+"""Motions as fast as limits allow: jerk-limited from state to state (ruckig), time-optimal along a path (toppra)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.interpolate import PchipInterpolator
+
+from wholebody.errors import BadMotion, LimitsExceeded, MissingExtra
+from wholebody.motion.limits import Limits
+from wholebody.motion.polynomial import PiecewisePolynomial
+from wholebody.motion.splines import NATURAL, End, cubic
+from wholebody.motion.trajectory import Array, Sample, Trajectory, instants, only
+
+MARGIN = 0.005  # the share by which a time-optimal motion is slower than it might be, for what is between samples
+
+
+class JerkLimited:
+    """The fastest motion from one state to another, all joints arriving together, made by `jerk_limited`."""
+
+    def __init__(self, profiles: Any) -> None:
+        self._profiles = profiles
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the beginning to the end."""
+        return float(self._profiles.duration)
+
+    def at(self, time: float) -> Sample:
+        """Position, velocity and acceleration at a time."""
+        return only(self.sample((time,)))
+
+    def sample(self, times: npt.ArrayLike) -> Sample:
+        """The same at many times: one row for each."""
+        asked = instants(times)
+        inside = np.clip(asked, 0.0, self.duration)
+        rows = np.array([self._profiles.at_time(float(t)) for t in inside]).reshape(len(asked), 3, -1)
+        rows[asked != inside, 1:] = 0.0
+        return Sample(asked, rows[:, 0], rows[:, 1], rows[:, 2])
+
+
+def jerk_limited(
+    start: npt.ArrayLike | Sample,
+    goal: npt.ArrayLike | Sample,
+    limits: Limits,
+) -> JerkLimited:
+    """The fastest motion from start to goal within velocity, acceleration and jerk limits.
+
+    start, goal  positions, at rest; or samples of any trajectory, with velocity and acceleration
+
+    LimitsExceeded if it leaves the range of a joint on the way, as it must if the joint is too fast to stop in time.
+    """
+    try:
+        import ruckig
+    except ImportError as error:
+        raise MissingExtra("ruckig", "motion") from error
+    n = len(limits.names)
+    problem = ruckig.InputParameter(n)
+    states = [_state(given, limits, what) for what, given in (("start", start), ("goal", goal))]
+    problem.current_position, problem.current_velocity, problem.current_acceleration = (list(x) for x in states[0])
+    problem.target_position, problem.target_velocity, problem.target_acceleration = (list(x) for x in states[1])
+    problem.max_velocity = _finite(limits, limits.velocity, "velocity")
+    problem.max_acceleration = _finite(limits, limits.acceleration, "acceleration")
+    problem.max_jerk = _finite(limits, limits.jerk, "jerk")
+    profiles = ruckig.Trajectory(n)
+    try:
+        result = ruckig.Ruckig(n).calculate(problem, profiles)
+    except ruckig.RuckigError as error:
+        raise BadMotion(f"there is no such motion: {error}") from None
+    if result not in (ruckig.Result.Working, ruckig.Result.Finished):
+        raise BadMotion(f"there is no such motion: {result}")
+    extrema = np.array([(bound.min, bound.max) for bound in profiles.position_extrema]).T
+    beyond = list(limits.violations("position", extrema, lambda row: ("lowest", "highest")[row]))
+    if beyond:
+        raise LimitsExceeded("the motion", beyond)
+    return JerkLimited(profiles)
+
+
+class Retimed:
+    """A trajectory played to another clock: x(s(t)), ẋ = x′ṡ, ẍ = x″ṡ² + x′s̈."""
+
+    def __init__(self, path: Trajectory, clock: PiecewisePolynomial) -> None:
+        self.path, self.clock = path, clock
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the beginning to the end."""
+        return self.clock.duration
+
+    def at(self, time: float) -> Sample:
+        """Position, velocity and acceleration at a time."""
+        return only(self.sample((time,)))
+
+    def sample(self, times: npt.ArrayLike) -> Sample:
+        """The same at many times: one row for each."""
+        clock = self.clock.sample(times)
+        path = self.path.sample(np.clip(clock.position[:, 0], 0.0, self.path.duration))
+        s, ss = clock.velocity, clock.acceleration
+        return Sample(clock.time, path.position, path.velocity * s, path.acceleration * s**2 + path.velocity * ss)
+
+
+def slowed(trajectory: Trajectory, factor: float) -> Retimed:
+    """The same motion in `factor` times the time."""
+    if not (np.isfinite(factor) and factor > 0):
+        raise BadMotion(f"a motion can be slowed by a positive factor, not by {factor}")
+    return Retimed(trajectory, PiecewisePolynomial([0.0, trajectory.duration * factor], [[[0.0], [1.0 / factor]]]))
+
+
+def time_optimal(path: Trajectory | npt.ArrayLike, limits: Limits, grid: int = 1000) -> Retimed:
+    """The fastest motion along a path, from rest to rest, within velocity and acceleration limits.
+
+    path  a trajectory, of which only the way counts, not the speed; or waypoints, joined by a natural cubic spline
+    grid  the number of parts in which the path is looked at; a trajectory is followed through twice as many points
+
+    Between grid points it can exceed what was planned: the whole is slowed until it fits, and half a percent more.
+    """
+    try:
+        import toppra
+        from toppra import algorithm, constraint
+    except ImportError as error:
+        raise MissingExtra("toppra", "motion") from error
+    route = (
+        _through(_places(path, 2 * grid), End(None, None)) if isinstance(path, Trajectory) else _through(path, NATURAL)
+    )
+    n = len(limits.names)
+    if route.at(0.0).position.shape != (n,):
+        raise BadMotion(f"the path has {route.at(0.0).position.size} numbers, and there are limits of {n} joints")
+    toppra.setup_logging("ERROR")
+    most = [np.array(_finite(limits, getattr(limits, what), what)) for what in ("velocity", "acceleration")]
+    bounds = [np.stack([-each, each], axis=1) for each in most]
+    constraints = [constraint.JointVelocityConstraint(bounds[0]), constraint.JointAccelerationConstraint(bounds[1])]
+    constraints[1].set_discretization_type(constraint.DiscretizationType.Interpolation)
+    points = np.linspace(0.0, route.duration, grid + 1)
+    _, speeds, _ = algorithm.TOPPRA(constraints, _geometric(route), gridpoints=points).compute_parameterization(0, 0)
+    if speeds is None or not np.isfinite(speeds).all():
+        raise BadMotion("no motion along this path keeps the limits; is it smooth, and are the limits positive?")
+    found = Retimed(route, _clock(points, speeds))
+    now = found.sample(np.interp(np.arange(20 * grid + 1) / 20, np.arange(grid + 1), found.clock.times))
+    worst = max(np.abs(now.velocity / most[0]).max(), np.sqrt(np.abs(now.acceleration / most[1]).max()))
+    return Retimed(route, _clock(points, speeds / (max(worst, 1.0) * (1 + MARGIN))))
+
+
+def _clock(points: Array, speeds: Array) -> PiecewisePolynomial:
+    """s(t) with constant s̈ between grid points: h = 2Δs/(ṡᵢ + ṡᵢ₊₁)."""
+    h = 2 * np.diff(points) / (speeds[:-1] + speeds[1:])
+    powers = np.stack([points[:-1], speeds[:-1], np.diff(speeds) / h / 2], axis=1)
+    return PiecewisePolynomial(np.concatenate([[0.0], np.cumsum(h)]), powers[:, :, None])
+
+
+def _geometric(route: Trajectory) -> Any:
+    """Our trajectory as toppra asks for it."""
+    from toppra.interpolator import AbstractGeometricPath
+
+    class Path(AbstractGeometricPath):  # type: ignore[misc]
+        def __call__(self, s: Any, order: int = 0) -> Array:
+            now = route.sample(np.atleast_1d(s))
+            rows = (now.position, now.velocity, now.acceleration)[order]
+            return rows[0] if np.ndim(s) == 0 else rows
+
+        @property
+        def dof(self) -> int:
+            return len(route.at(0.0).position)
+
+        @property
+        def path_interval(self) -> Array:
+            return np.array([0.0, route.duration])
+
+        @property
+        def waypoints(self) -> Any:
+            return None
+
+    return Path()
+
+
+def _places(path: Trajectory, count: int) -> Array:
+    """Points at equal distances along a trajectory: where it stops, time goes on and the way does not."""
+    x = path.sample(np.linspace(0.0, path.duration, 20 * count + 1)).position
+    way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
+    if not way[-1] > 0:
+        raise BadMotion("the path begins and ends at the same place, and goes nowhere between")
+    moving = np.concatenate([[True], np.diff(way) > 1e-12 * way[-1]])
+    places: Array = PchipInterpolator(way[moving], x[moving])(np.linspace(0.0, way[moving][-1], count + 1))
+    return places
+
+
+def _through(waypoints: npt.ArrayLike, ends: End) -> PiecewisePolynomial:
+    """A spline through waypoints whose clock goes with the distance between them."""
+    x = np.array(waypoints, np.float64)
+    if x.ndim != 2 or len(x) < 2:
+        raise BadMotion(f"a path is two waypoints or more, one row each, not an array of shape {x.shape}")
+    apart = np.linalg.norm(np.diff(x, axis=0), axis=1)
+    if not (apart > 0).all():
+        row = int(np.argmin(apart > 0))
+        raise BadMotion(f"waypoints {row} and {row + 1} are not two different places")
+    return cubic(x, np.concatenate([[0.0], np.cumsum(apart)]), ends, ends)
+
+
+def _state(given: npt.ArrayLike | Sample, limits: Limits, what: str) -> Array:
+    rows = (given.position, given.velocity, given.acceleration) if isinstance(given, Sample) else (given,)
+    state = np.zeros((3, len(limits.names)))
+    for row, values in zip(state, rows, strict=False):
+        numbers = np.asarray(values, np.float64)
+        if numbers.shape != row.shape or not np.isfinite(numbers).all():
+            raise BadMotion(f"the {what} needs {len(row)} finite numbers, one for each joint, not {numbers}")
+        row[:] = numbers
+    return state
+
+
+def _finite(limits: Limits, values: Array, what: str) -> list[float]:
+    for name, value in zip(limits.names, values, strict=True):
+        if not np.isfinite(value):
+            raise BadMotion(f"joint {name} has no {what} limit, and this motion needs one: Limits.of(robot, {what}=…)")
+    return [float(value) for value in values]
