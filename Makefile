@@ -65,6 +65,7 @@ $(VENV)/.core: $(VENV)/.python pyproject.toml requirements.lock
 	@rm -f $(RING)
 	@$(PIP) setuptools
 	@$(PIP) -e .
+	@$(BIN)/wholebody warmup
 	@touch $@
 
 $(RING): $(RING_C) | $(VENV)/.core

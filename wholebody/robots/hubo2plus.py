@@ -44,7 +44,7 @@ GROUPS = {
     "right_hand": "RF?",
     "left_hand": "LF?",
 }
-ROTORS = {"?H? ?KN ?A? WST": 0.15, "?S? ?EB ?WY ?WP": 0.05, "NK?": 0.01, "?F?": 0.0005}
+ROTORS = {"?H? ?KN ?A? WST": 0.15, "?S[PRY] ?EB ?WY ?WP": 0.05, "NK?": 0.01, "?F?": 0.0005}
 SERVOS = {
     "?H? ?KN ?A? WST": (5000.0, 100.0),
     "?S[PRY] ?EB": (1500.0, 40.0),
