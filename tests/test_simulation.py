@@ -271,6 +271,14 @@ def test_things_on_the_table_stay_there():
     assert np.abs(np.subtract(after, before)).max() < 0.01
 
 
+@pytest.mark.parametrize("scene", SCENES)
+def test_a_legged_robot_bolted_by_its_root_hangs_clear_of_the_ground(scene):
+    simulation = Simulation(robots.load("hubo2plus", floating=False), scene)
+    run(simulation, 0.5)
+    assert not [touch for touch in simulation.touches if touch.other == "floor"]
+    assert simulation.base_to_world == pytest.approx(np.eye(4)), "its root is the world's origin, as for its model"
+
+
 def test_a_robot_from_a_file_without_gains_stands_too():
     simulation = Simulation(replace(robots.load("hoap3"), gains={}))
     com = simulation.com_in_world

@@ -37,6 +37,12 @@ def test_a_step_that_is_none(step):
         Simulation(HOAP, step=step)
 
 
+@pytest.mark.parametrize("seed", [-1, 0.5])
+def test_a_seed_that_is_none(seed):
+    with pytest.raises(BadSimulation, match="seed"):
+        Simulation(HOAP, seed=seed)
+
+
 def test_a_posture_outside_the_limits_names_the_joint():
     positions = HOAP.posture("stand")
     positions[HOAP.index["R_KN"]] = 9.0
@@ -51,6 +57,8 @@ def test_a_posture_of_another_robot_or_of_no_name(simulation):
         simulation.reset("stend")
     with pytest.raises(BadPosture, match="at nan"):
         simulation.reset(np.full(26, np.nan))
+    with pytest.raises(BadPosture, match="is no posture"):
+        simulation.reset(["a", "b"])
 
 
 @pytest.mark.parametrize("field", ["position", "velocity", "effort", "stiffness", "damping"])

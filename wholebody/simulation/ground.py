@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
+import numpy.typing as npt
 
 from wholebody.errors import BadPosture
 from wholebody.robots.robot import Array, Robot
 from wholebody.simulation.world import World
 
 LIMIT_TOLERANCE = 1e-6
+CLEARANCE = 0.05
+"""Under the feet of a robot whose root is bolted to the world, in metres."""
 
 
-def joint_positions(robot: Robot, posture: str | Array | None) -> Array:
+def joint_positions(robot: Robot, posture: str | npt.ArrayLike | None) -> Array:
     """The positions of a named posture or of a vector, checked; without one "stand", or all joints at zero."""
     if posture is None:
         posture = "stand" if "stand" in robot.postures else _neutral(robot)
-    positions = robot.posture(posture) if isinstance(posture, str) else np.array(posture, np.float64)
+    try:
+        positions = robot.posture(posture) if isinstance(posture, str) else np.array(posture, np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadPosture(f"{posture!r} is no posture; give a name, or a number for each joint") from error
     name = f"posture '{posture}'" if isinstance(posture, str) else "the posture"
     if positions.shape != (len(robot.moving),):
         raise BadPosture(f"{name} has shape {positions.shape}; '{robot.name}' has {len(robot.moving)} joints")
@@ -79,6 +85,14 @@ def drop(world: World, base_to_world: Array) -> Array:
         set_base(world, placed[:3, 3], placed[:3, :3])
         mujoco.mj_kinematics(world.model, world.data)
     return pose(world, world.at.root)
+
+
+def depth_of_a_bolted_robot(world: World) -> float:
+    """How far under the origin the scene must lie for a robot whose root is bolted there to hang clear of it."""
+    if world.at.base_position is not None:
+        return 0.0
+    below = -lowest(world)
+    return below + CLEARANCE if below > CLEARANCE else 0.0
 
 
 def pose(world: World, body: int) -> Array:

@@ -8,10 +8,13 @@ import mujoco
 import numpy as np
 
 from wholebody.hardware import Record
-from wholebody.messages import Dtype
-from wholebody.robots.robot import Array
+from wholebody.messages import Dtype, Status
+from wholebody.robots.robot import Array, Robot
+from wholebody.simulation.ground import LIMIT_TOLERANCE
 from wholebody.simulation.world import World
 
+READY = int(Status.DRIVER_ON | Status.CONTROL_ON | Status.HOMED)
+SATURATED, BELOW, ABOVE = int(Status.SATURATED), int(Status.POSITION_BELOW_MINIMUM), int(Status.POSITION_ABOVE_MAXIMUM)
 _FORCE_FIRST = np.array([3, 4, 5, 0, 1, 2])
 
 
@@ -21,15 +24,22 @@ class Truth:
     Numpy's cost is per call, so what lies side by side in record and data is copied as one.
     """
 
-    def __init__(self, layout: Dtype) -> None:
+    def __init__(self, robot: Robot, temperature: float) -> None:
+        layout = robot.state_dtype()
         self._array = np.zeros(1, layout)
         self.record: Record = self._array[0]
         self.position: Array = self._array["position"][0]
         self.effort: Array = self._array["effort"][0]
         self._velocity, self._acceleration = self._array["velocity"][0], self._array["acceleration"][0]
-        self.limited: Array = self._per_joint(layout)[::3][:2]  # position and effort
+        self._limited: Array = self._per_joint(layout)[::3][:2]  # position and effort
+        limits = np.array([(j.lower, -j.effort, j.upper, j.effort) for j in robot.moving]).T
+        self._least, self._most = limits[:2], limits[2:]
+        self._least[0] -= LIMIT_TOLERANCE
+        self._most[0] += LIMIT_TOLERANCE
         self.reference = self._array["reference"][0]
-        self.status = self._array["status"][0]
+        self._status = self._array["status"][0]
+        self._status[:] = READY
+        self.record["temperature"], self.record["base"]["known"] = temperature, True
         names = layout.names or ()
         self._imus = self._floats("imu", 10) if "imu" in names else None
         self._wrenches = self._floats("force_torque", 6) if "force_torque" in names else None
@@ -68,6 +78,17 @@ class Truth:
             velocity = data.qvel[at.base_velocity : at.base_velocity + 6]
             self._base[7:10] = velocity[:3] @ data.xmat[at.root].reshape(3, 3)
             self._base[10:] = velocity[3:]
+
+    def flag(self) -> None:
+        """Set the flags of joints that are beyond their range, or whose motors give all they can."""
+        self._status[:] = READY
+        outside = (self._limited <= self._least) | (self._limited >= self._most)
+        if outside.any():
+            beyond, saturated = outside
+            above = self.position >= self._most[0]
+            self._status[beyond & above] += ABOVE
+            self._status[beyond & ~above] += BELOW
+            self._status[saturated] += SATURATED
 
 
 def wrenches_in_sensors(world: World, into: Array) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import mujoco
 import numpy as np
 
-from wholebody.errors import SimulationDiverged
+from wholebody.errors import BadSimulation, SimulationDiverged
 from wholebody.robots.robot import Array
 from wholebody.simulation.disturbances import Pushes
 from wholebody.simulation.ground import set_base, set_joints, stand
@@ -97,3 +99,17 @@ class Physics:
             f"the simulation became unstable at {self.step * model.opt.timestep:.3f} s, first at joint '{joint}': its "
             "acceleration is beyond all bounds; give a smaller step, softer gains or a smaller effort"
         )
+
+
+def steps_per_period(step: float, period: float) -> int:
+    """How many physics steps a control period has: a whole number, or it is refused."""
+    if not (0 < step < math.inf and 0 < period < math.inf):
+        raise BadSimulation(f"a step of {step} s and a control period of {period} s; both must be positive")
+    steps = round(period / step)
+    if steps < 1 or abs(steps * step - period) > 1e-9 * period:
+        near = max(1, steps) * step
+        raise BadSimulation(
+            f"a control period of {period} s is no multiple of the physics step of {step} s; "
+            f"take a period of {near:.6g} s, or a step of {period / max(1, math.ceil(period / step)):.6g} s"
+        )
+    return steps

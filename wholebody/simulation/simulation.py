@@ -11,7 +11,7 @@ with Simulation(robots.load("hubo2plus"), scene="flat", seed=1) as simulation:
 from __future__ import annotations
 
 import contextlib
-import math
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -20,20 +20,17 @@ import numpy.typing as npt
 
 from wholebody.errors import BadSimulation, UnknownName
 from wholebody.hardware import Record
-from wholebody.messages import Mode, Status
+from wholebody.messages import Mode
 from wholebody.robots.robot import Array, Placement, Robot, Vector
 from wholebody.simulation import contacts, ground, scenes
 from wholebody.simulation.cameras import TRACKING, Cameras, View
 from wholebody.simulation.disturbances import Load, Push, Pushes
 from wholebody.simulation.kinematic import Kinematic
 from wholebody.simulation.observation import Truth
-from wholebody.simulation.physics import Physics
+from wholebody.simulation.physics import Physics, steps_per_period
 from wholebody.simulation.sensors import SensorModel, Sensors
 from wholebody.simulation.servo import Servo, check_layout
 from wholebody.simulation.world import AnkleFlexibility, World
-
-READY = int(Status.DRIVER_ON | Status.CONTROL_ON | Status.HOMED)
-SATURATED, BELOW, ABOVE = int(Status.SATURATED), int(Status.POSITION_BELOW_MINIMUM), int(Status.POSITION_ABOVE_MAXIMUM)
 
 
 class Simulation:
@@ -59,13 +56,18 @@ class Simulation:
         self.robot = robot
         self.physics = physics
         self._period = control_period
-        self._scene = scenes.named(scene) if isinstance(scene, str) else scene
-        self._step, self._ankles = step, ankles
-        steps = _steps_per_period(step, control_period)
-        world = World(robot, self._scene, step, ankles)
+        self._step = step
+        steps = steps_per_period(step, control_period)
+        if seed != int(seed) or seed < 0:
+            raise BadSimulation(f"a seed of {seed}; give a whole number that is not negative")
+        around = scenes.named(scene) if isinstance(scene, str) else scene
+        self._world = partial(World, scene=around, step=step, ankles=ankles)
+        world = self._world(robot)
         self._simulated = contacts.tolerant(world)
-        if self._simulated is not robot:
-            world = World(self._simulated, self._scene, step, ankles)
+        below = ground.depth_of_a_bolted_robot(world)
+        if self._simulated is not robot or below > 0:
+            self._world = partial(self._world, below=below)
+            world = self._world(self._simulated)
         self._engine: Physics | Kinematic = Physics(world, steps) if physics else Kinematic(world, control_period)
         self._servo = Servo(robot)
         self._pushes = Pushes(step)
@@ -73,15 +75,9 @@ class Simulation:
         self._loads_to_come: list[Load] = []
         self._layout = robot.state_dtype()
         self._accepted: np.dtype[Any] = self._layout
-        self._truth = Truth(self._layout)
-        self._truth.status[:] = READY
         model = SensorModel() if sensors is None else sensors
-        self._truth.record["temperature"], self._truth.record["base"]["known"] = model.temperature, True
+        self._truth = Truth(robot, model.temperature)
         self._sensors = Sensors(model, self._layout, control_period, seed)
-        limits = np.array([(j.lower, -j.effort, j.upper, j.effort) for j in robot.moving]).T
-        self._least, self._most = limits[:2], limits[2:]  # of position and effort
-        self._least[0] -= ground.LIMIT_TOLERANCE
-        self._most[0] += ground.LIMIT_TOLERANCE
         self._cameras: Cameras | None = None
         self.view = View()  # of the camera that follows the robot
         self._tick = 0
@@ -154,9 +150,7 @@ class Simulation:
         Without a posture it takes "stand" if the robot has one. The base is put so that the soles lie on the ground, or
         where `base` says. Pushes, loads and noise begin anew too.
         """
-        positions = ground.joint_positions(
-            self.robot, posture if posture is None or isinstance(posture, str) else np.asarray(posture, np.float64)
-        )
+        positions = ground.joint_positions(self.robot, posture)
         self._pushes.clear()
         self._loads_to_come.clear()
         if self._loads:
@@ -270,18 +264,7 @@ class Simulation:
         truth.record["time"], truth.record["tick"] = self.time, self._tick
         truth.reference[:] = self._servo.position
         if self.physics:
-            self._truth.status[:] = READY
-            outside = (truth.limited <= self._least) | (truth.limited >= self._most)
-            if outside.any():
-                self._say_what_is_outside(outside)
-
-    def _say_what_is_outside(self, outside: npt.NDArray[np.bool_]) -> None:
-        """Set the flags of joints that are beyond their range, or whose motors give all they can."""
-        beyond, saturated = outside
-        above = self._truth.position > 0.5 * (self._least[0] + self._most[0])
-        self._truth.status[beyond & above] += ABOVE
-        self._truth.status[beyond & ~above] += BELOW
-        self._truth.status[saturated] += SATURATED
+            truth.flag()
 
     def _take_loads(self) -> None:
         due = [load for load in self._loads_to_come if load.start <= self.time + self._step / 2]
@@ -291,7 +274,7 @@ class Simulation:
             self._rebuild()
 
     def _rebuild(self) -> None:
-        self._engine.replace(World(self._simulated, self._scene, self._step, self._ankles, self._loads))
+        self._engine.replace(self._world(self._simulated, loads=self._loads))
         self._servo.forget_model()
         if self._cameras is not None:
             self._cameras.close()
@@ -317,19 +300,6 @@ class Simulation:
     def _need_physics(self, what: str) -> None:
         if not self.physics:
             raise BadSimulation(f"{what} does nothing without physics; leave out physics=False")
-
-
-def _steps_per_period(step: float, period: float) -> int:
-    if not (0 < step < math.inf and 0 < period < math.inf):
-        raise BadSimulation(f"a step of {step} s and a control period of {period} s; both must be positive")
-    steps = round(period / step)
-    if steps < 1 or abs(steps * step - period) > 1e-9 * period:
-        near = max(1, steps) * step
-        raise BadSimulation(
-            f"a control period of {period} s is no multiple of the physics step of {step} s; "
-            f"take a period of {near:.6g} s, or a step of {period / max(1, math.ceil(period / step)):.6g} s"
-        )
-    return steps
 
 
 def _vector(given: npt.ArrayLike) -> Vector:

@@ -50,12 +50,17 @@ class World:
         scene: Scene,
         step: float,
         ankles: AnkleFlexibility | None = None,
+        below: float = 0.0,
         loads: Sequence[Load] = (),
     ) -> None:
+        """Build it; `below` is how far the scene lies under the world's origin."""
         root = mjcf_element(robot)
         _settings(root, step)
         _paint(root)
         self.ground_to_world: Array = scene(root)
+        if below:
+            _lower(root, robot, below)
+            self.ground_to_world[2, 3] -= below
         _sensors(root, robot)
         if ankles is not None:
             _flexible_ankles(root, robot, ankles)
@@ -111,6 +116,14 @@ def _paint(root: ET.Element) -> None:
 
     for body in root.findall("worldbody/body"):
         paint(body, 0)
+
+
+def _lower(root: ET.Element, robot: Robot, below: float) -> None:
+    """Move all of the scene down."""
+    for thing in root.findall("worldbody/*"):
+        if thing.get("name") != robot.root:
+            x, y, z = (float(value) for value in thing.get("pos", "0 0 0").split())
+            thing.set("pos", text_of((x, y, z - below)))
 
 
 def _sensors(root: ET.Element, robot: Robot) -> None:
