@@ -73,7 +73,7 @@ $(RING): $(RING_C) | $(VENV)/.core
 	    $(BIN)/python -W ignore -c "import setuptools; setuptools.setup()" -q build_ext --inplace; }
 	@touch $@
 
-$(VENV)/.dev: EXTRAS := net,dev
+$(VENV)/.dev: EXTRAS := net,film,dev
 $(VENV)/.bench: EXTRAS := net,bench
 $(VENV)/.dev $(VENV)/.bench: $(VENV)/.core
 	@echo "installing the packages for $(EXTRAS)"
