@@ -72,9 +72,10 @@ $(RING): $(RING_C) | $(VENV)/.core
 	    $(BIN)/python -W ignore -c "import setuptools; setuptools.setup()" -q build_ext --inplace; }
 	@touch $@
 
-$(VENV)/.dev: EXTRAS := net,motion,plot,dev
+$(VENV)/.dev: EXTRAS := net,film,motion,plot,dev
 $(VENV)/.bench: EXTRAS := net,bench
 $(VENV)/.dev $(VENV)/.bench: $(VENV)/.core
 	@echo "installing the packages for $(EXTRAS)"
 	@$(PIP) "wholebody[$(EXTRAS)]"
+	@$(BIN)/wholebody warmup
 	@touch $@

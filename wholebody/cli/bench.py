@@ -151,6 +151,8 @@ def show_list(known: dict[str, str]) -> None:
 def show_report(name: str, report: Report, conditions: Machine) -> None:
     """Print the results, section by section, and whether each budget is met."""
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 120  # a file has room
     console.print(f"[bold]wholebody bench {name}[/]")
     for key, value in conditions.items():
         console.print(f"{key.replace('_gib', ''):>10}  {value}{' GiB' * key.endswith('_gib')}", style="dim")
@@ -185,7 +187,7 @@ def budget_table(report: Report, width: int) -> Table:
     table = _table("", width, "value", "limit", "")
     for budget in report.budgets:
         unit = UNITS.get(budget.unit, budget.unit)
-        figures = f"{budget.value:,.4g} {unit}".rstrip(), f"≤ {budget.limit:,.4g} {unit}".rstrip()
+        figures = f"{budget.value:,.5g} {unit}".rstrip(), f"≤ {budget.limit:,.5g} {unit}".rstrip()
         table.add_row(budget.name, *figures, "[green]met[/]" if budget.met else "[bold red]not met[/]")
     return table
 

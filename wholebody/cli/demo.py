@@ -1,14 +1,16 @@
-"""wholebody demo: a robot and two controllers, one of which is killed every second; nobody notices."""
+"""wholebody demo: controllers that are killed and nobody notices, then a humanoid in a simulated world."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -21,6 +23,7 @@ from wholebody.cli import demo_processes as processes
 from wholebody.errors import ChannelInUse, ChannelNotFound
 
 KILLED = "nod"
+_PICTURE = Path(tempfile.gettempdir()) / "wholebody_demo.png"
 
 _INTRODUCTION = f"""
 [bold]wholebody[/]: a robot and two controllers that meet only in channels
@@ -74,8 +77,9 @@ class Watch:
 def demo(
     seconds: Annotated[float, typer.Option(min=1.0, help="How long to run.")] = 10.0,
     kill_every: Annotated[float, typer.Option(min=0.2, help="Seconds between two kill -9.")] = 1.0,
+    picture: Annotated[Path, typer.Option(help="Where to put the filmstrip of the simulated robot.")] = _PICTURE,
 ) -> None:
-    """See it work: a loopback robot, two controllers, one of them killed and restarted every second."""
+    """See it work: controllers of which one is killed every second, then a humanoid that is pushed."""
     console = Console()
     _refuse_a_second_demo()
     with ExitStack() as stack:
@@ -86,6 +90,17 @@ def demo(
             _run(watches, seconds, kill_every, show=lambda left: _show(live, watches, left))
         console.print(_table(watches, 0.0))
     _summarise(console, watches, seconds)
+    _push_a_robot(console, picture)
+
+
+def _push_a_robot(console: Console, picture: Path) -> None:
+    """Stand Hubo2+ up in a simulated world and push it."""
+    from wholebody.cli.sim import sim
+
+    console.print(
+        "\n[bold]Now a humanoid[/]: Hubo2+ stands on stiff joints and is pushed forward with 120 N for 0.1 s.\n"
+    )
+    sim("hubo2plus", seconds=5.0, push=["Body_Torso 120 0 0 0.1 2"], record=picture)
 
 
 def _refuse_a_second_demo() -> None:

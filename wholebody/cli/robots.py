@@ -6,9 +6,15 @@ import math
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
+import numpy.typing as npt
 import typer
+from rich.color import Color
+from rich.columns import Columns
 from rich.console import Console
+from rich.style import Style
 from rich.table import Table
+from rich.text import Text
 
 from wholebody import robots
 from wholebody.errors import BadRobot
@@ -23,9 +29,17 @@ Repair = Annotated[bool, typer.Option("--repair", help="Replace inertias that no
 
 
 @app.callback()
-def listing(context: typer.Context) -> None:
+def listing(
+    context: typer.Context,
+    pictures: Annotated[
+        bool, typer.Option("--pictures", help="Show what they look like, here in the terminal.")
+    ] = False,
+) -> None:
     """List the robots that are installed."""
     if context.invoked_subcommand is not None:
+        return
+    if pictures:
+        _show_pictures(Console())
         return
     table = Table("name", "robot", "joints", "mass", "height", box=None, pad_edge=False)
     for name in robots.names():
@@ -39,6 +53,48 @@ def listing(context: typer.Context) -> None:
     console = Console()
     console.print(table)
     console.print("\n[dim]wholebody robots show NAME: joints, sensors, source and gaps of one[/dim]")
+    console.print("[dim]wholebody robots --pictures, wholebody robots picture: what they look like[/dim]")
+
+
+def _show_pictures(console: Console) -> None:
+    """Draw each robot in its stance, in colour, with two dots of the picture to a character."""
+    from wholebody.simulation.pictures import portrait
+
+    width, height = 26, 44
+    cells = []
+    with console.status("drawing"):
+        for name in robots.names():
+            image = portrait(robots.load(name), ("stand",), 8 * width, 8 * height)
+            small = image.reshape(height, 8, width, 8, 3).mean(axis=(1, 3)).astype(int)
+            text = Text(no_wrap=True)
+            for above, below in zip(small[::2], small[1::2], strict=True):
+                for top, bottom in zip(above, below, strict=True):
+                    text.append("▀", Style(color=_colour(top), bgcolor=_colour(bottom)))
+                text.append("\n")
+            cells.append(text.append(name, "bold"))
+    console.print(Columns(cells, padding=(1, 1)))
+
+
+def _colour(rgb: npt.NDArray[np.int_]) -> Color:
+    red, green, blue = (int(value) for value in rgb)
+    return Color.from_rgb(red, green, blue)
+
+
+@app.command()
+def picture(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Names or paths; without any, all that are installed.")
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="PNG file to write.")] = Path("robots.png"),
+    posture: Annotated[str, typer.Option(help="A posture they have.")] = "stand",
+) -> None:
+    """Draw robots in a posture into one picture."""
+    from wholebody.simulation.pictures import portrait, side_by_side, write_png
+
+    with Console(stderr=True).status("drawing"):
+        images = [portrait(robots.load(name), (posture,)) for name in names or robots.names()]
+    write_png(output, side_by_side(images, columns=min(len(images), 4)))
+    print(f"written: {output}")
 
 
 @app.command()

@@ -70,7 +70,9 @@ def sim(
     seconds: Annotated[float, typer.Option(min=0.01, max=3600.0, help="Of simulated time.")] = 10.0,
     seed: Annotated[int, typer.Option(min=0, help="The same seed, the same run.")] = 0,
     noise: Annotated[bool, typer.Option("--noise", help="Sensors with noise, resolution and delay.")] = False,
-    flexible_ankles: Annotated[bool, typer.Option("--flexible-ankles", help="Springs between ankles and soles.")] = False,
+    flexible_ankles: Annotated[
+        bool, typer.Option("--flexible-ankles", help="Springs between ankles and soles.")
+    ] = False,
     push: Annotated[
         list[str] | None, typer.Option(help='"LINK FX FY FZ DURATION START": N in world axes, s; may be repeated.')
     ] = None,
@@ -100,7 +102,8 @@ def plan_push(simulation: Simulation, text: str) -> None:
         fx, fy, fz, duration, start = (float(number) for number in numbers)
     except ValueError:
         raise BadSimulation(
-            f"'{text}' is no push; write \"LINK FX FY FZ DURATION START\", such as \"{simulation.robot.root} 50 0 0 0.1 2\""
+            f"'{text}' is no push; write it as LINK FX FY FZ DURATION START, "
+            f"such as '{simulation.robot.root} 50 0 0 0.1 2'"
         ) from None
     simulation.push(link, (fx, fy, fz), duration, start=start)
 
@@ -132,7 +135,12 @@ def run(simulation: Simulation, seconds: float, record: Path | None) -> Summary:
 def _progress(name: str, periods: int) -> Iterator[Iterator[int]]:
     """Count the periods; in a terminal a bar shows how far it is, and for how long still."""
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(name, total=periods)
 

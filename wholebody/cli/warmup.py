@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 
 def warmup() -> None:
-    """Compile the numerical kernels (some 20 s the first time, a second after) and keep them on disk."""
-    from wholebody.model import warmup as warm_up_the_model
+    """Compile the numerical kernels (a minute or two the first time, seconds after) and keep them on disk."""
+    from wholebody import kinematics, model, motion
 
     console = Console(stderr=True)
     columns = (TextColumn("compiling"), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=1.0)
-        warm_up_the_model(lambda kernel, done: bar.update(task, description=kernel, completed=done))
+        for package in (model, kinematics, motion):
+            package.warmup(_progress(bar, bar.add_task("", total=1.0)))
     console.print("kernels are ready")
+
+
+def _progress(bar: Progress, task: TaskID) -> Callable[[str, float], None]:
+    return lambda kernel, done: bar.update(task, description=kernel, completed=done)

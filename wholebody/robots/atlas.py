@@ -29,7 +29,7 @@ GROUPS = {
     "left_arm": "l_arm_*",
 }
 ROTORS = {"*_leg_* back_* *_arm_*": 0.1, "neck_ry": 0.02}
-SERVOS = {"*_leg_* back_*": (10000.0, 250.0), "*_arm_*": (3000.0, 80.0), "neck_ry": (200.0, 5.0)}
+SERVOS = {"*_leg_* back_*": (20000.0, 500.0), "*_arm_*": (3000.0, 80.0), "neck_ry": (200.0, 5.0)}
 ARMS = {"!_arm_shy": 0.3, "!_arm_shx": 1.3, "!_arm_ely": 2.0, "!_arm_elx": -0.5}
 CRAWL = {
     "!_leg_hpx": -0.047,

@@ -44,7 +44,7 @@ GROUPS = {
     "right_hand": "RF?",
     "left_hand": "LF?",
 }
-ROTORS = {"?H? ?KN ?A? WST": 0.15, "?S? ?EB ?WY ?WP": 0.05, "NK?": 0.01, "?F?": 0.0005}
+ROTORS = {"?H? ?KN ?A? WST": 0.15, "?S[PRY] ?EB ?WY ?WP": 0.05, "NK?": 0.01, "?F?": 0.0005}
 SERVOS = {
     "?H? ?KN ?A? WST": (5000.0, 100.0),
     "?S[PRY] ?EB": (1500.0, 40.0),
@@ -86,7 +86,7 @@ def robot() -> Robot:
             "home": both_sides({"?SR": -0.15, "?EB": -0.2} | FINGERS, mirrored="?SR"),
             "stand": both_sides(bent | FINGERS, mirrored="?SR"),
         },
-        may_touch=pairs("Body_?HY Body_?HP", "Body_?SP Body_?SY"),
+        may_touch=pairs("Body_?HY Body_?HP", "Body_?SP Body_?SY", "Body_?KN Body_?AR"),
         published_mass=42.0,
         gaps=gaps_in(__doc__),
     )

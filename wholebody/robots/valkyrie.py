@@ -34,7 +34,7 @@ ROTORS = {
     "*Forearm* *Wrist* *eck*": 0.02,
 }
 SERVOS = {
-    "*Hip* *Knee* *Ankle* torso*": (10000.0, 250.0),
+    "*Hip* *Knee* *Ankle* torso*": (20000.0, 500.0),
     "*Shoulder* *Elbow*": (2000.0, 60.0),
     "*Forearm* *Wrist* *eck*": (300.0, 10.0),
 }

@@ -1,0 +1,92 @@
+"""The simulation against real time: with physics, without, and what a camera's picture costs.
+
+A robot swings its arms under a 200 Hz loop in Python that reads the state and writes a reference, as controllers do;
+the physics step is 1 ms. One sample is the mean over 20 control periods. A share of real time is wall-clock seconds per
+simulated second: an eighth is eight times real time.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from itertools import repeat
+
+from benchmarks.report import Budget, Progress, Report, Section, Timing, no_garbage_collection, part, timed
+from wholebody import robots
+from wholebody.simulation import Simulation
+
+MAIN = "hubo2plus"
+OTHERS = ("minihubo", "atlas", "atlas_v5", "valkyrie", "hoap3", "hrp2", "teo", "dreamer")
+PERIODS = 20
+WIDTH, HEIGHT = 320, 240
+
+
+def run(quick: bool, progress: Progress) -> Report:
+    """Measure Hubo2+ thoroughly and in turns, so that a busy moment hits all alike; the others with physics only."""
+    report, rounds, samples = Report(), 4 if quick else 10, 15 if quick else 30
+    physics, kinematic = f"{MAIN}, a period of 5 ms with physics", f"{MAIN}, a period of 5 ms without physics"
+    found: dict[str, list[float]] = {physics: [], kinematic: []}
+    with Simulation(robots.load(MAIN)) as real, Simulation(robots.load(MAIN), physics=False) as unreal:
+        for turn in range(rounds):
+            progress("control periods", 0.5 * turn / rounds)
+            found[physics] += loop(real, samples)
+            found[kinematic] += loop(unreal, samples)
+        main = {name: Timing.of(times) for name, times in found.items()}
+        report.sections.append(Section("control periods", dict(main)))
+        progress("pictures", 0.5)
+        report.sections.append(Section(f"pictures of {WIDTH} × {HEIGHT}", dict(pictures(real, samples))))
+    others, speeds = part(progress, 0.6, 1.0), {}
+    for number, name in enumerate(() if quick else OTHERS):
+        others(name, number / len(OTHERS))
+        with Simulation(robots.load(name)) as simulation:
+            speeds[f"{name}, times real time"] = round(1 / share(Timing.of(loop(simulation, samples))), 1)
+    for name, timing in ((f"{MAIN}, times real time", main[physics]), (f"{MAIN}, without physics", main[kinematic])):
+        speeds[name] = round(1 / share(timing), 1)
+    report.sections.append(Section("speed", dict(speeds)))
+    report.budgets.append(Budget("with physics, share of real time", share(main[physics]), 1 / 8, "s/s"))
+    report.budgets.append(Budget("without physics, share of real time", share(main[kinematic]), 1 / 30, "s/s"))
+    report.limit_median("colour", 20_000)
+    report.notes += [note for name, timing in main.items() if (note := busy(name, timing))]
+    return report
+
+
+def busy(name: str, timing: Timing) -> str:
+    """What to say of a machine that had other things to do: the quietest batch tells what it can."""
+    if timing.median < 1.3 * timing.min:
+        return ""
+    return f"the machine was busy; {name}: the quietest batch ran {5000 / timing.min:.1f} times real time"
+
+
+def share(timing: Timing) -> float:
+    """Wall-clock seconds per simulated second, by the median."""
+    return round(timing.median * 1e-6 / 0.005, 5)
+
+
+def loop(simulation: Simulation, samples: int) -> list[float]:
+    """Control periods of a robot that swings its arms, advance, read, write: microseconds each, means over a batch."""
+    simulation.reset()
+    state, reference = simulation.new_state(), simulation.new_reference()
+    robot = simulation.robot
+    swung = [index for group in robot.groups if "arm" in group for index in robot.group(group)]
+    start = reference["position"][swung].copy()
+
+    def period() -> None:
+        reference["position"][swung] = start + 0.05 * math.sin(6.0 * simulation.time)
+        simulation.write(reference)
+        simulation.advance()
+        simulation.read(state)
+
+    with no_garbage_collection():
+        for _ in repeat(None, PERIODS):
+            period()
+        return [timed(period, PERIODS) for _ in range(samples)]
+
+
+def pictures(simulation: Simulation, samples: int) -> dict[str, Timing]:
+    """Colour and depth of the camera that follows the robot, on the processor alone if there is no graphics card."""
+    found = {}
+    with no_garbage_collection():
+        for name, look in (("colour", simulation.image), ("depth", simulation.depth)):
+            look("tracking", WIDTH, HEIGHT)
+            found[name] = Timing.of([timed(partial(look, "tracking", WIDTH, HEIGHT), 1) for _ in range(samples)])
+    return found

@@ -1,0 +1,31 @@
+"""The same RobotInterface on MuJoCo: worlds, sensors, disturbances and cameras, with physics or without."""
+
+import logging
+import os
+
+os.environ.setdefault("MUJOCO_GL", "egl")  # read once, when mujoco is imported
+
+import mujoco
+
+from wholebody.simulation.contacts import Collision, Touch
+from wholebody.simulation.disturbances import Load, Push
+from wholebody.simulation.scenes import SCENES, Scene, named
+from wholebody.simulation.sensors import SensorModel
+from wholebody.simulation.simulation import Simulation
+from wholebody.simulation.world import AnkleFlexibility
+
+__all__ = [
+    "SCENES",
+    "AnkleFlexibility",
+    "Collision",
+    "Load",
+    "Push",
+    "Scene",
+    "SensorModel",
+    "Simulation",
+    "Touch",
+    "named",
+]
+
+# MuJoCo would write its warnings into a file of the current folder; what matters we raise ourselves.
+mujoco.set_mju_user_warning(logging.getLogger(__name__).debug)

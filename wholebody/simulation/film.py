@@ -1,0 +1,70 @@
+"""Films and filmstrips of a run: pictures at even intervals of simulated time, into an MP4 or a PNG file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from wholebody.errors import BadSimulation, MissingExtra
+from wholebody.simulation.cameras import TRACKING
+from wholebody.simulation.pictures import Image, side_by_side, write_png
+from wholebody.simulation.simulation import Simulation
+
+FRAMES_PER_SECOND = 30
+MOMENTS = 6
+
+
+class Recording:
+    """Call look() after every advance(); the file is written on leaving the `with` block, whatever happened."""
+
+    def __init__(self, path: str | Path, seconds: float, camera: str = TRACKING) -> None:
+        self._path = Path(path)
+        self._camera = camera
+        self._next = 0.0
+        self._film: Any = None
+        self._pictures: list[Image] = []
+        folder = self._path.parent
+        if not folder.is_dir() or not os.access(folder, os.W_OK):
+            raise BadSimulation(f"nothing can be written into {folder}; name a folder that exists and is yours")
+        if self._path.suffix == ".mp4":
+            self._interval, self._size = 1 / FRAMES_PER_SECOND, (640, 480)
+            self._film = _open_film(self._path)
+        elif self._path.suffix == ".png":
+            self._interval, self._size = seconds / (MOMENTS - 1), (240, 300)
+        else:
+            raise BadSimulation(f"'{self._path.name}' is neither a film (.mp4) nor a filmstrip (.png)")
+
+    def look(self, simulation: Simulation) -> None:
+        """Take a picture if it is time for one."""
+        if simulation.time < self._next - simulation.period / 2:
+            return
+        self._next += self._interval
+        picture = simulation.image(self._camera, *self._size)
+        if self._film is not None:
+            self._film.append_data(picture)
+        else:
+            self._pictures.append(picture)
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Write the file."""
+        if self._film is not None:
+            self._film.close()
+        elif self._pictures:
+            write_png(self._path, side_by_side(self._pictures))
+
+
+def _open_film(path: Path) -> Any:
+    try:
+        import imageio.v2 as imageio
+        import imageio_ffmpeg  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("imageio with ffmpeg", "film") from error
+    return imageio.get_writer(path, fps=FRAMES_PER_SECOND, codec="libx264", quality=7, macro_block_size=16)

@@ -1,0 +1,166 @@
+"""No physics: joints go where the reference says, the support foot stays where it is, and collisions are reported."""
+
+from __future__ import annotations
+
+import itertools
+
+import mujoco
+import numpy as np
+
+from wholebody.messages import Mode
+from wholebody.robots.robot import Array
+from wholebody.simulation.addresses import Sole
+from wholebody.simulation.disturbances import Pushes
+from wholebody.simulation.ground import set_base, set_joints, stand
+from wholebody.simulation.observation import Truth, move_wrench
+from wholebody.simulation.servo import Servo
+from wholebody.simulation.world import World
+
+TOUCHING = 1e-3
+"""A sole this near to the ground, in metres, takes its share of the weight."""
+
+
+Pose = tuple[Array, Array]
+"""Position, and quaternion with w first, as MuJoCo has it."""
+
+
+class Kinematic:
+    """A world in which nothing has inertia.
+
+    A joint moves towards its position at its velocity limit at most, or with its commanded velocity; one that is
+    commanded an effort stays where it is. The lowest sole is the support and does not move; a robot without soles, or
+    whose base was put to a pose, keeps its base where it is. Force-torque sensors of feet share the weight as in rest.
+    """
+
+    def __init__(self, world: World, period: float) -> None:
+        self.world = world
+        robot = world.robot
+        self._period = period
+        self._reach = np.array([joint.velocity * period if joint.actuated else 0.0 for joint in robot.moving])
+        self._lower = np.array([joint.lower for joint in robot.moving])
+        self._upper = np.array([joint.upper for joint in robot.moving])
+        self._up: Array = world.ground_to_world[:3, 2].copy()
+        self._ground = float(self._up @ world.ground_to_world[:3, 3])
+        self._support: tuple[Sole, Pose] | None = None
+        self._heights: list[float] = []
+        self._corners = np.concatenate([np.empty(0, np.int64), *(sole.corners for sole in world.at.soles)])
+        ends = np.cumsum([0, *(len(sole.corners) for sole in world.at.soles)]).tolist()
+        self._corners_of_sole = [slice(*each) for each in itertools.pairwise(ends)]
+        self._weight = robot.mass * 9.81
+        self._pose: Pose = np.zeros(3), np.zeros(4)
+        self._other_pose: Pose = np.zeros(3), np.zeros(4)
+        self._load = np.zeros(6)  # torque, force
+        self._wrenches = np.zeros((len(world.at.force_sensors), 6))
+
+    def start(self, positions: Array, base_to_world: Array | None) -> None:
+        """Put the robot on the ground, or its base to a pose, at rest."""
+        world = self.world
+        mujoco.mj_resetData(world.model, world.data)
+        self._support = None
+        if base_to_world is None:
+            stand(world, positions)
+            if world.at.soles and world.at.base_position is not None:
+                heights = self._sole_heights()
+                sole = world.at.soles[heights.index(min(heights))]
+                self._support = sole, _pose(world, sole.body)
+        else:
+            set_joints(world, positions)
+            set_base(world, base_to_world[:3, 3], base_to_world[:3, :3])
+        self._move()
+
+    def settle_sensors(self, servo: Servo) -> None:
+        """Compute what sensors measure, without time going on."""
+        self._sense()
+
+    def replace(self, world: World) -> None:
+        """Go on in another world, which differs only in what is carried."""
+        world.take_state_of(self.world)
+        self.world = world
+        self._weight = float(world.model.body_subtreemass[world.at.root]) * 9.81
+
+    def advance(self, servo: Servo, pushes: Pushes) -> None:
+        """One control period."""
+        model, data, at = self.world.model, self.world.data, self.world.at
+        before, velocity_before = data.qpos.copy(), data.qvel.copy()
+        q = before[at.position]
+        change = servo.position - q
+        if not servo.only_positions:
+            change = np.where(servo.mode == Mode.VELOCITY, servo.velocity * self._period, change)
+            change[servo.mode == Mode.EFFORT] = 0.0
+        change = np.maximum(np.minimum(change, self._reach), -self._reach)
+        set_joints(self.world, np.maximum(np.minimum(q + change, self._upper), self._lower))
+        self._move()
+        mujoco.mj_differentiatePos(model, data.qvel, self._period, before, data.qpos)
+        np.subtract(data.qvel, velocity_before, out=data.qacc)
+        data.qacc *= 1 / self._period
+        data.time += self._period
+        self._sense()
+
+    def observe(self, truth: Truth) -> None:
+        """Fill in what perfect sensors measure."""
+        truth.observe(self.world, self._wrenches)
+
+    def _move(self) -> None:
+        """Compute where everything is, with the support foot where it was."""
+        world = self.world
+        mujoco.mj_kinematics(world.model, world.data)
+        if self._support is None:
+            return
+        self._stand_on(*self._support)
+        self._heights = self._sole_heights()
+        lowest = min(self._heights)
+        sole = world.at.soles[self._heights.index(lowest)]
+        if sole is not self._support[0] and lowest < -1e-9:
+            place = _pose(world, sole.body)
+            place[0][:] -= lowest * self._up
+            self._support = sole, place
+            self._stand_on(sole, place)
+            self._heights = self._sole_heights()
+
+    def _stand_on(self, sole: Sole, place: Pose) -> None:
+        """Move the base so that the body of a sole is at a place: base' = place · body⁻¹ · base."""
+        data, root, start = self.world.data, self.world.at.root, self.world.at.base_position or 0
+        mujoco.mju_negPose(*self._pose, data.xpos[sole.body], data.xquat[sole.body])
+        mujoco.mju_mulPose(*self._other_pose, *self._pose, data.xpos[root], data.xquat[root])
+        base = data.qpos[start : start + 3], data.qpos[start + 3 : start + 7]
+        mujoco.mju_mulPose(*base, *place, *self._other_pose)
+        mujoco.mj_kinematics(self.world.model, data)
+
+    def _sole_heights(self) -> list[float]:
+        """Of the lowest corner of each sole over the ground."""
+        heights = (self.world.data.site_xpos[self._corners] @ self._up).tolist()
+        return [min(heights[part]) - self._ground for part in self._corners_of_sole]
+
+    def _sense(self) -> None:
+        """Compute what is in what, and what the sensors see of positions, velocities and accelerations."""
+        model, data = self.world.model, self.world.data
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_collision(model, data)
+        mujoco.mj_comVel(model, data)
+        mujoco.mj_sensorPos(model, data)
+        mujoco.mj_sensorVel(model, data)
+        mujoco.mj_sensorAcc(model, data)
+        if self._support is not None:
+            self._share_weight()
+
+    def _share_weight(self) -> None:
+        """What the ground does to each foot in rest: to one under the centre of mass, to two by the lever."""
+        data, at = self.world.data, self.world.at
+        com = data.subtree_com[at.root]
+        standing = [sole for sole, height in zip(at.soles, self._heights, strict=True) if height < TOUCHING]
+        points = [com] if len(standing) == 1 else [data.site_xpos[sole.middle] for sole in standing]
+        shares = [1.0]
+        if len(standing) == 2:
+            (x, y, _), (x0, y0, _), (x1, y1, _) = com.tolist(), points[0].tolist(), points[1].tolist()
+            dx, dy = x1 - x0, y1 - y0
+            share = min(max(((x - x0) * dx + (y - y0) * dy) / max(dx * dx + dy * dy, 1e-9), 0.0), 1.0)
+            shares = [1.0 - share, share]
+        self._wrenches[:] = 0.0
+        for sole, point, share in zip(standing, points, shares, strict=False):
+            if sole.sensor is not None:
+                self._load[5] = share * self._weight
+                move_wrench(data, self._load, point, at.force_sensors.sites[sole.sensor], self._wrenches[sole.sensor])
+
+
+def _pose(world: World, body: int) -> Pose:
+    return world.data.xpos[body].copy(), world.data.xquat[body].copy()

@@ -1,0 +1,139 @@
+"""Scenes: what stands around the robot; each is a function that adds to an MJCF tree and says where the robot stands.
+
+A scene is chosen by name, with parameters where they matter: "flat", "slope:angle=0.1", "steps:height=0.05,count=3".
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from wholebody.errors import BadSimulation, UnknownName
+from wholebody.robots.masses import of_shape
+from wholebody.robots.robot import Array, Placement, Shape
+from wholebody.robots.urdf import text_of
+
+Scene = Callable[[ET.Element], Array]
+"""Adds to the tree; returns the 4 × 4 frame on whose plane z = 0 the robot's soles are put, x forward."""
+
+WOOD, STONE = "0.72 0.53 0.34 1", "0.62 0.64 0.67 1"
+
+
+def flat(root: ET.Element) -> Array:
+    """A level floor without end."""
+    _floor(root, np.eye(4))
+    return np.eye(4)
+
+
+def slope(root: ET.Element, angle: float = 0.1) -> Array:
+    """A floor that rises ahead of the robot by an angle in radians; the robot's soles lie flat on it."""
+    if not abs(angle) < 1.2:
+        raise BadSimulation(f"a slope of {angle} rad; give less than 1.2 rad (69°) either way")
+    ground = Placement(rpy=(0.0, -angle, 0.0)).matrix
+    _floor(root, ground)
+    return ground
+
+
+def steps(root: ET.Element, height: float = 0.1, depth: float = 0.3, count: int = 5, ahead: float = 0.4) -> Array:
+    """A staircase that begins ahead of the robot; sizes of a step in metres."""
+    if not (height > 0 and depth > 0 and ahead > 0 and count >= 1):
+        raise BadSimulation(f"steps of {height} × {depth} m, {count} of them, {ahead} m ahead: each must be positive")
+    _floor(root, np.eye(4))
+    world = _world(root)
+    for number in range(int(count)):
+        top, length = height * (number + 1), depth * (count - number)
+        middle = (ahead + depth * count - length / 2, 0.0, top / 2)
+        _box(world, f"step_{number + 1}", (length, 1.6, top), middle, STONE)
+    return np.eye(4)
+
+
+def table(root: ET.Element, height: float = 0.7, ahead: float = 0.45) -> Array:
+    """A table ahead of the robot, and on it a box, a can and a ball that can be moved."""
+    if not (height > 0.05 and ahead > 0):
+        raise BadSimulation(f"a table {height} m high, {ahead} m ahead: give more than 0.05 and more than 0 m")
+    _floor(root, np.eye(4))
+    world, middle = _world(root), ahead + 0.3
+    _box(world, "table_top", (0.6, 1.2, 0.04), (middle, 0.0, height - 0.02), WOOD)
+    for number, (x, y) in enumerate(((-0.27, -0.57), (-0.27, 0.57), (0.27, -0.57), (0.27, 0.57))):
+        leg = height - 0.04
+        _box(world, f"table_leg_{number + 1}", (0.05, 0.05, leg), (middle + x, y, leg / 2), WOOD)
+    near = ahead + 0.15
+    _object(world, "box", Shape("box", (0.06, 0.06, 0.12)), 0.4, (near, -0.2, height + 0.06), "0.85 0.25 0.2 1")
+    _object(world, "can", Shape("cylinder", (0.033, 0.115)), 0.35, (near, 0.0, height + 0.0575), "0.2 0.5 0.85 1")
+    _object(world, "ball", Shape("sphere", (0.04,)), 0.1, (near, 0.2, height + 0.04), "0.95 0.8 0.2 1")
+    return np.eye(4)
+
+
+SCENES: dict[str, Callable[..., Array]] = {"flat": flat, "slope": slope, "steps": steps, "table": table}
+
+
+def named(text: str) -> Scene:
+    """Find a scene by name, with parameters after a colon: "steps:height=0.05,count=3"."""
+    name, _, rest = text.partition(":")
+    if name not in SCENES:
+        raise UnknownName("scene", name, SCENES)
+    known = [each for each in inspect.signature(SCENES[name]).parameters if each != "root"]
+    given: dict[str, float] = {}
+    for part in filter(None, rest.split(",")):
+        key, _, value = part.partition("=")
+        if key not in known:
+            raise UnknownName(f"parameter of scene '{name}'", key, known)
+        given[key] = _number(part, value)
+    return partial(SCENES[name], **given)
+
+
+def _number(part: str, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise BadSimulation(f"'{part}' is no parameter of a scene; write it like slope:angle=0.1")
+    return number
+
+
+def _world(root: ET.Element) -> ET.Element:
+    world = root.find("worldbody")
+    return ET.SubElement(root, "worldbody") if world is None else world
+
+
+def _floor(root: ET.Element, ground: Array) -> None:
+    """A plane with a pattern of squares of half a metre, and a sky."""
+    asset = ET.SubElement(root, "asset")
+    colours = {"rgb1": "0.68 0.72 0.74", "rgb2": "0.58 0.62 0.65"}
+    ET.SubElement(asset, "texture", colours, name="squares", type="2d", builtin="checker", width="64", height="64")
+    sky = {"rgb1": "0.93 0.95 0.98", "rgb2": "0.75 0.82 0.90"}
+    ET.SubElement(asset, "texture", sky, type="skybox", builtin="gradient", width="64", height="64")
+    ET.SubElement(
+        asset, "material", name="floor", texture="squares", texrepeat="1 1", texuniform="true", reflectance="0"
+    )
+    world, euler = _world(root), text_of(Placement.of(ground).rpy)
+    ET.SubElement(world, "geom", name="floor", type="plane", size="0 0 5", euler=euler, material="floor")
+    ET.SubElement(
+        world, "light", directional="true", pos="0 0 4", dir="-0.4 0.5 -1", diffuse="0.4 0.4 0.4", specular="0 0 0"
+    )
+
+
+def _box(world: ET.Element, name: str, size: tuple[float, ...], at: tuple[float, ...], colour: str) -> None:
+    half = text_of(tuple(each / 2 for each in size))
+    ET.SubElement(world, "geom", name=name, type="box", size=half, pos=text_of(at), rgba=colour)
+
+
+def _object(world: ET.Element, name: str, shape: Shape, mass: float, at: tuple[float, ...], colour: str) -> None:
+    body = ET.SubElement(world, "body", name=name, pos=text_of(at))
+    ET.SubElement(body, "freejoint", name=name)
+    moments = of_shape(shape, mass).sixfold[:3]
+    ET.SubElement(body, "inertial", pos="0 0 0", mass=repr(mass), diaginertia=text_of(moments))
+    half = (
+        tuple(each / 2 for each in shape.size)
+        if shape.kind == "box"
+        else (shape.size[0], *(h / 2 for h in shape.size[1:]))
+    )
+    # A little rolling friction, or a ball on a table never comes to rest.
+    more = {"condim": "6", "friction": "0.8 0.01 0.002"}
+    ET.SubElement(body, "geom", more, name=name, type=shape.kind, size=text_of(half), rgba=colour)
