@@ -1,8 +1,11 @@
 """Every test has shared memory of its own, and no deadline: machines are shared."""
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
+
+os.environ.setdefault("MUJOCO_GL", "egl")  # before any test imports mujoco, which reads it once
 
 import hypothesis
 import pytest

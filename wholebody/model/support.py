@@ -138,10 +138,15 @@ def projected(points: Array, axes: Array) -> Array:
     return result
 
 
+GRID = 1e-12
+"""m: points are put on this grid, where rounding cannot take a neighbour for a corner."""
+
+
 @compiled
 def convex_hull(points: Array) -> Array:
     """The corners of the convex hull, counter-clockwise from the leftmost (Andrew's monotone chain)."""
     count = len(points)
+    points = np.rint(points / GRID) * GRID
     order = np.argsort(points[:, 0], kind="mergesort")
     for i in range(1, count):  # those with the same x, by y
         j = i
