@@ -277,7 +277,8 @@ def test_key_frames_that_collide_name_frame_and_pair(file):
 
 
 def test_a_hand_in_the_chest_is_found_by_our_own_collision_checker():
-    collision = pytest.importorskip("wholebody.kinematics.collision")
+    from wholebody.kinematics import collision
+
     robot = hubo()
     inside = robot.posture("stand")
     inside[[robot.index["RSR"], robot.index["RSY"], robot.index["REB"]]] = 0.1, 1.5, -2.3
