@@ -38,6 +38,11 @@ WholebodyError
 ├── BadMotion                (ValueError)         waypoints, times or limits that make no motion
 │   ├── BadMotionFile                             a key-frame or trajectory file that cannot be read
 │   └── LimitsExceeded                            a motion beyond the limits of joints, or one that collides
+├── BadParameter             (ValueError)         a value that a parameter cannot take
+├── BadTask                  (ValueError)         a task that cannot be what it says
+├── BadConstraint            (ValueError)         a constraint that cannot hold
+├── BadProblem               (ValueError)         tasks and constraints that make no problem together
+├── Infeasible               (ArithmeticError)    limits that contradict each other; which, by how much, who lost
 ├── UnknownBenchmark         (KeyError)           no benchmark of that name
 └── MissingExtra             (ImportError)        an optional library is not installed
 
@@ -217,6 +222,33 @@ class LimitsExceeded(BadMotion):
         shown = "".join(f"\n  {each}" for each in self.violations[:8])
         more = f"\n  … and {len(self.violations) - 8} more" if len(self.violations) > 8 else ""
         super().__init__(f"{what} goes where the robot cannot:{shown}{more}")
+
+
+class BadParameter(WholebodyError, ValueError):
+    """A value that a parameter cannot take: out of bounds, of another size, or no number."""
+
+
+class BadTask(WholebodyError, ValueError):
+    """A task that cannot be what it says, such as one with a goal quaternion of length zero; the text names it."""
+
+
+class BadConstraint(WholebodyError, ValueError):
+    """A constraint that cannot hold, such as one with a co-actuation ratio of zero; the text names it."""
+
+
+class BadProblem(WholebodyError, ValueError):
+    """Tasks and constraints that make no problem together: two of one name, none at all, or a contradiction."""
+
+
+class Infeasible(WholebodyError, ArithmeticError):
+    """Limits that contradict each other: `violations` says which and by how much, `lost` names the tasks that lost."""
+
+    def __init__(self, violations: Sequence[tuple[str, float, str]], lost: Sequence[str]) -> None:
+        self.violations, self.lost = tuple(violations), tuple(lost)
+        shown = ", ".join(f"{limit} by {excess:.4g} {unit}".rstrip() for limit, excess, unit in self.violations[:4])
+        more = f" and {len(self.violations) - 4} more" if len(self.violations) > 4 else ""
+        losers = f"; tasks that lost: {', '.join(self.lost)}" if self.lost else ""
+        super().__init__(f"the limits contradict each other; at best there would be exceeded: {shown}{more}{losers}")
 
 
 class UnknownBenchmark(WholebodyError, KeyError):

@@ -9,13 +9,13 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 
 def warmup() -> None:
-    """Compile the numerical kernels (a minute or two the first time, seconds after) and keep them on disk."""
-    from wholebody import kinematics, model, motion
+    """Compile the numerical kernels (some minutes the first time, seconds after) and keep them on disk."""
+    from wholebody import control, kinematics, model, motion
 
     console = Console(stderr=True)
     columns = (TextColumn("compiling"), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        for package in (model, kinematics, motion):
+        for package in (model, kinematics, motion, control):
             package.warmup(_progress(bar, bar.add_task("", total=1.0)))
     console.print("kernels are ready")
 

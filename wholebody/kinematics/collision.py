@@ -34,6 +34,17 @@ class Touch(NamedTuple):
     distance: float
 
 
+class Gap(NamedTuple):
+    """Two links near each other: nearest points of their shapes, and the normal from one to the other, in world."""
+
+    one: str
+    other: str
+    distance: float
+    point_on_one: Array
+    point_on_other: Array
+    normal: Array
+
+
 class TouchAt(NamedTuple):
     """The row of a trajectory that collides, and its deepest pair."""
 
@@ -100,6 +111,19 @@ class Collisions:
             if exact < least:
                 best, least = pair, exact
         return Touch(*self._names[best], least)
+
+    def near(self, q: State, within: float) -> list[Gap]:
+        """The pairs of links nearer than that, the nearest first, one for each pair of shapes."""
+        count = self._place(q, within)
+        found = []
+        for pair in self._near[:count].tolist():
+            distance = self._exact(pair)
+            if distance <= within:
+                result = self._data.distanceResults[pair]
+                one, other = result.getNearestPoint1(), result.getNearestPoint2()
+                points = np.array(one), np.array(other), np.array(result.normal)
+                found.append(Gap(self._names[pair][0], self._names[pair][1], distance, *points))
+        return sorted(found, key=lambda gap: gap.distance)
 
     def first(self, rows: npt.ArrayLike) -> TouchAt | None:
         """The first row of a trajectory that collides, and the deepest pair in it; None if all are free."""

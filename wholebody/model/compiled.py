@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import inspect
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,6 +15,8 @@ import numba
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
+OURS = Path(__file__).parent.parent
+
 _kernels: set[tuple[str, str]] = set()
 
 
@@ -20,15 +24,25 @@ def compiled(function: Kernel) -> Kernel:
     """Compile at the first call, keep the machine code on disk, release Python's lock while running.
 
     Numba takes a kernel from disk as long as its own file has the same date, and would go on running the old version
-    of a kernel in another file that it calls. So its stamp of the source is replaced by one of the text of all kernels
-    in the same folder and in this one.
+    of a kernel in another file that it calls. So its stamp of the source is replaced by one of the text of its file and
+    of all files with kernels or constants that it imports, directly or by way of others.
     """
-    kernel: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})(function)
+    return _compiled(function)
+
+
+def _compiled(function: Kernel, **options: Any) -> Kernel:
+    fast = {"contract", "nsz"}
+    kernel: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fast, **options)(function)
     file: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
     if hasattr(file, "_source_stamp"):
-        file._source_stamp = (_stamp(Path(__file__).parent), _stamp(Path(inspect.getfile(function)).parent))
+        file._source_stamp = (_stamp(Path(__file__)), _stamp(Path(inspect.getfile(function))))
     _kernels.add((function.__module__, function.__name__))
     return cast(Kernel, kernel)
+
+
+def inlined(function: Kernel) -> Kernel:
+    """Compile as a part of each kernel that calls it, where to hand over many arrays would cost more than the work."""
+    return _compiled(function, forceinline=True)
 
 
 def kernels_of(package: str) -> frozenset[str]:
@@ -37,9 +51,26 @@ def kernels_of(package: str) -> frozenset[str]:
 
 
 @cache
-def _stamp(folder: Path) -> str:
-    """A hash of the files of a folder that have kernels in them."""
-    texts = (path.read_bytes() for path in sorted(folder.glob("*.py")))
-    return hashlib.sha256(
-        b"".join(text for text in texts if b"import compiled" in text or b"numba" in text)
-    ).hexdigest()
+def _stamp(file: Path) -> str:
+    """A hash of a file with kernels and of what it imports from us: of kernels with all that they import in turn.
+
+    A file that is not ours may import its neighbours by any name, so all of them count.
+    """
+    text = file.read_bytes()
+    neighbours = () if file.is_relative_to(OURS) else sorted(file.parent.glob("*.py"))
+    parts = [hashlib.sha256(each).hexdigest() for each in (text, *(path.read_bytes() for path in neighbours))]
+    for other in sorted(_imported(text)):
+        below = other.read_bytes()
+        with_kernels = re.search(rb"^from wholebody\.model\.compiled import|numba", below, re.MULTILINE)
+        parts.append(_stamp(other) if with_kernels else hashlib.sha256(below).hexdigest())
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
+
+
+def _imported(text: bytes) -> set[Path]:
+    """The modules of ours that a module imports; packages and errors have nothing in them that a kernel uses."""
+    found: set[Path] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("wholebody."):
+            module = OURS.joinpath(*str(node.module).split(".")[1:])
+            found |= {module.with_suffix(".py"), *((module / each.name).with_suffix(".py") for each in node.names)}
+    return {path for path in found if path.is_file()} - {OURS / "errors.py", Path(__file__)}

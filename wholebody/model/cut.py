@@ -6,6 +6,7 @@ that would be a tenth of all the time a snapshot takes.
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,7 +24,9 @@ def cut(array: npt.NDArray[Number], start: int, shape: tuple[int, ...]) -> npt.N
     return array[start : start + count].reshape(shape)
 
 
-@overload(cut, inline="always", strict=False)
+# Not inline="always": Numba would then look for dead code in every kernel with a cut, and throw away what is written
+# to an array that is a field of a tuple, as in `memory.h[i] = 1.0`.
+@overload(cut, strict=False)
 def _cut_in_kernel(array: Any, start: Any, shape: Any) -> Any:
     return lambda array, start, shape: _borrowed(array, start, shape)  # type: ignore[call-arg]
 
@@ -46,3 +49,27 @@ def _borrowed(_context: Any, array: Any, start: Any, shape: Any) -> Any:
         return view._getvalue()
 
     return view_type(array, types.intp, shape), generate
+
+
+def at_address(address: int, count: int) -> npt.NDArray[np.float64]:
+    """The `count` numbers that lie at an address. Whoever calls it keeps their owner alive."""
+    return np.ctypeslib.as_array((ctypes.c_double * count).from_address(address))
+
+
+@overload(at_address, strict=False)
+def _at_address_in_kernel(address: Any, count: Any) -> Any:
+    return lambda address, count: _borrowed_at(address, count)  # type: ignore[call-arg]
+
+
+@intrinsic
+def _borrowed_at(_context: Any, address: Any, count: Any) -> Any:
+    view_type = types.Array(types.float64, 1, "C")
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        first = builder.inttoptr(arguments[0], context.get_data_type(types.float64).as_pointer())
+        view = arrayobj.make_array(view_type)(context, builder)  # type: ignore[no-untyped-call]
+        size = context.get_constant(types.intp, 8)
+        arrayobj.populate_array(view, first, [arguments[1]], [size], size, meminfo=None)  # type: ignore[no-untyped-call]
+        return view._getvalue()
+
+    return view_type(types.int64, types.intp), generate

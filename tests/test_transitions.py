@@ -1,0 +1,121 @@
+"""Whatever changes in what is asked, the command does not jump; without transitions, it does."""
+
+import numpy as np
+import pytest
+from control_examples import posture, usual
+from model_examples import model
+
+from wholebody.constraints import FlatContact
+from wholebody.control import WBOSC, Durations, Problem, Transitions
+from wholebody.errors import BadProblem
+from wholebody.tasks import CartesianPositionTask, CenterOfMassTask
+
+pytestmark = pytest.mark.timeout(600)  # the first test may have to compile the kernels
+
+PERIOD = 0.001
+DURATION = 0.05
+CYCLES = 50
+
+
+def dreamer():
+    """Hands above a posture, at rest but not at its goal."""
+    m = model("dreamer")
+    snapshot = m.at(m.posture("stand"))
+    here = snapshot.position(m.frame("right_palm"))
+    hand = CartesianPositionTask("hand", "right_palm", here + 0.02)
+    return snapshot, Problem([hand, posture("dreamer")], usual("dreamer").constraints), hand
+
+
+def valkyrie():
+    m = model("valkyrie")
+    snapshot = m.at(m.posture("stand"))
+    com = CenterOfMassTask("com", snapshot.com_in_world)
+    still = posture("valkyrie", stiffness=10.0)
+    still.goal = m.robot.posture("stand")
+    return snapshot, Problem([com, still], [FlatContact("left", "left_sole"), FlatContact("right", "right_sole")]), com
+
+
+def reversed_levels(problem):
+    return Problem(reversed(problem.levels), problem.constraints)
+
+
+CHANGES = {
+    "goal": (dreamer, lambda p, task: setattr(task, "goal", task.goal + 0.1)),
+    "gain": (dreamer, lambda p, task: setattr(task, "stiffness", 400.0)),
+    "disable": (dreamer, lambda p, task: setattr(task, "state", "disabled")),
+    "priority": (dreamer, lambda p, task: reversed_levels(p)),
+    "contact": (valkyrie, lambda p, task: setattr(p.constraint("right"), "state", "disabled")),
+}
+
+
+def run(change, smooth):
+    """Efforts of some cycles before and after a change, the robot held still."""
+    make, apply = CHANGES[change]
+    snapshot, problem, task = make()
+    mine = WBOSC(snapshot.model, period=PERIOD, enforce_effort_limits=False)
+    controller = Transitions(mine, Durations(*[DURATION] * 5)) if smooth else mine
+    efforts = [controller.solve(snapshot, problem).effort.copy() for _ in range(5)]
+    problem = apply(problem, task) or problem
+    efforts += [controller.solve(snapshot, problem).effort.copy() for _ in range(CYCLES + 5)]
+    return np.array(efforts)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_no_change_makes_the_command_jump_and_without_transitions_it_does(change):
+    smooth, hard = run(change, True), run(change, False)
+    whole = np.abs(hard[-1] - hard[0]).max()
+    assert np.abs(np.diff(hard, axis=0)).max() == pytest.approx(whole)
+    assert whole > 0.5
+    assert np.abs(np.diff(smooth, axis=0)).max() < 1.6 * whole / CYCLES  # a smooth step is 1.5 times as steep
+    assert smooth[:5] == pytest.approx(hard[:5])
+    assert smooth[-1] == pytest.approx(hard[-1], abs=1e-9)  # in the end it is the new law
+
+
+def test_a_contact_change_stays_between_the_old_and_the_new_command():
+    smooth, hard = run("contact", True), run("contact", False)
+    low, high = np.minimum(hard[0], hard[-1]) - 1e-9, np.maximum(hard[0], hard[-1]) + 1e-9
+    assert np.all((smooth >= low) & (smooth <= high))
+
+
+def test_a_goal_that_moves_along_a_trajectory_is_followed_as_it_is():
+    snapshot, problem, hand = dreamer()
+    plain, smooth = WBOSC(snapshot.model), Transitions(WBOSC(snapshot.model))
+    for _ in range(20):
+        hand.goal[0] += 0.005
+        assert np.array_equal(smooth.solve(snapshot, problem).effort, plain.solve(snapshot, problem).effort)
+        assert not smooth.active
+
+
+def test_a_second_change_begins_where_the_first_one_is():
+    snapshot, problem, hand = dreamer()
+    smooth = Transitions(WBOSC(snapshot.model, enforce_effort_limits=False), Durations(goal=DURATION, state=DURATION))
+    efforts = [smooth.solve(snapshot, problem).effort.copy() for _ in range(3)]
+    hand.goal = hand.goal + 0.2
+    efforts += [smooth.solve(snapshot, problem).effort.copy() for _ in range(20)]
+    assert smooth.active
+    hand.state = "disabled"
+    efforts += [smooth.solve(snapshot, problem).effort.copy() for _ in range(CYCLES + 2)]
+    assert not smooth.active
+    assert np.abs(np.diff(efforts, axis=0)).max() < 2 * 1.6 * np.ptp(efforts, axis=0).max() / CYCLES
+    assert efforts[-1] == pytest.approx(WBOSC(snapshot.model).solve(snapshot, problem).effort)
+
+
+def test_efforts_stay_within_their_limits_and_a_fault_gives_the_last_command():
+    snapshot, problem, hand = dreamer()
+    smooth = Transitions(WBOSC(snapshot.model, max_effort=4.0), Durations(goal=DURATION))
+    last = smooth.solve(snapshot, problem).effort.copy()
+    hand.goal = hand.goal - 0.5
+    for _ in range(10):
+        last = smooth.solve(snapshot, problem).effort.copy()
+        assert np.abs(last).max() <= 4.0
+    hand.goal[1] = np.nan
+    bad = smooth.solve(snapshot, problem)
+    assert bad.fault is not None
+    assert np.array_equal(bad.effort, last)
+
+
+def test_times_that_cannot_be_are_refused():
+    with pytest.raises(BadProblem, match="goal"):
+        Durations(goal=-1.0)
+    with pytest.raises(BadProblem, match="above 0"):
+        Transitions(WBOSC(model("dreamer")), jump=0.0)

@@ -1,0 +1,206 @@
+"""Valkyrie and Hubo2+ stand, sway, squat and stand on one foot in MuJoCo, by efforts or by positions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from examples.balance import PLANS, Balance, Plan, controller, moved, without_hands
+from wholebody import robots
+from wholebody.control import Transitions
+from wholebody.control.impedance import Impedance
+from wholebody.control.servo import Servo
+from wholebody.messages import Mode
+from wholebody.model import Model
+from wholebody.simulation import SensorModel, Simulation
+
+ROBOTS = ["hubo2plus", "valkyrie"]
+STEP = 0.001
+_models = {}
+
+
+def model_of(name):
+    if name not in _models:
+        _models[name] = Model(without_hands(robots.load(name)))
+    return _models[name]
+
+
+class Watch:
+    """What is published to: how far the centre of mass and the foot are off, and where the robot truly is."""
+
+    def __init__(self, simulation):
+        self.simulation = simulation
+        self.com, self.foot, self.efforts, self.heights, self.tilts, self.feet = [], [], [], [], [], []
+
+    def __call__(self, servo):
+        result = getattr(servo.command, "solution", servo.command)
+        self.com.append(np.abs(result.error("com")).max())
+        self.foot.append(np.abs(result.error("foot")).max())
+        self.efforts.append(np.array(servo.command.effort))
+        self.tilts.append(tilt(self.simulation))
+        self.heights.append(self.simulation.com_in_world[2])
+        robot = self.simulation.robot
+        self.feet.append(self.simulation.link_to_world(robot.surface("right_sole").link)[2, 3])
+
+    @property
+    def largest_step(self):
+        return np.abs(np.diff(self.efforts, axis=0)).max()
+
+
+def tilt(simulation):
+    return float(np.degrees(np.arccos(min(1.0, simulation.base_to_world[2, 2]))))
+
+
+def fallen(simulation, height):
+    return simulation.com_in_world[2] < 0.85 * height
+
+
+def play(name, plan, seconds=None, *, made=controller, mode=Mode.EFFORT, period=STEP, push=None, world=None, **balance):
+    """Simulate; what was watched, and the simulation as it is at the end."""
+    robot, model = robots.load(name), model_of(name)
+    simulation = Simulation(robot, control_period=period, **(world or {}))
+    if push is not None:
+        shove(simulation, push)
+    watch = Watch(simulation)
+    behavior = Balance(model, plan, **balance)
+    servo = Servo(simulation, simulation, made(model, period), behavior, description=robot, mode=mode, publish=[watch])
+    servo.run(plan.com.duration + 0.3 if seconds is None else seconds)
+    assert servo.counters.faults == 0
+    return watch, simulation
+
+
+def shove(simulation, velocity):
+    """Push the pelvis so that the robot gets a velocity (m/s), within 0.1 s."""
+    robot = simulation.robot
+    force = tuple(10 * robot.mass * each for each in (*velocity, 0.0))
+    simulation.push(robot.root, force, 0.1, start=0.3)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_centre_of_mass_sways_three_centimetres_each_way(name):
+    watch, simulation = play(name, PLANS["sway"](model_of(name)))
+    assert max(watch.com) < 0.002
+    assert max(watch.tilts) < 0.5
+    assert len(simulation.touches) == 8, "both soles lie flat"
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_it_squats_eight_centimetres_and_stands_up_again(name):
+    watch, simulation = play(name, PLANS["squat"](model_of(name)))
+    assert max(watch.com) < 0.01
+    assert watch.heights[0] - min(watch.heights) == pytest.approx(0.08, abs=0.002)
+    assert simulation.com_in_world[2] == pytest.approx(watch.heights[0], abs=0.001)
+    assert len(simulation.touches) == 8
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_it_stands_on_one_foot_and_comes_back(name):
+    watch, simulation = play(name, PLANS["one foot"](model_of(name)))
+    assert max(watch.com) < 0.005
+    assert max(watch.foot) < 0.005
+    assert max(watch.feet) - watch.feet[0] == pytest.approx(0.05, abs=0.005)
+    assert max(watch.tilts) < 1.0
+    assert len(simulation.touches) == 8
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_it_squats_with_the_noise_delay_and_resolution_of_real_encoders(seed):
+    sensors = replace(SensorModel.realistic(), base_known=True)
+    world = {"sensors": sensors, "seed": seed}
+    watch, simulation = play("hubo2plus", PLANS["squat"](model_of("hubo2plus")), world=world)
+    assert max(watch.com) < 0.003
+    assert len(simulation.touches) == 8
+
+
+def test_a_foot_lifted_before_the_weight_is_off_it_makes_the_robot_fall():
+    plan = PLANS["one foot"](model_of("hubo2plus"))
+    hasty = Plan(com=moved((5.0, 0, 0, 0)), lifted=(0.3, 5.0), height=plan.height)
+    watch, simulation = play("hubo2plus", hasty, 3.0)
+    assert fallen(simulation, watch.heights[0])
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("direction", [(1, 0), (-1, 0), (0, 1)], ids=["forward", "back", "left"])
+def test_a_push_of_a_fifth_of_a_metre_a_second_is_borne(name, direction):
+    push = 0.2 * np.array(direction)
+    watch, simulation = play(name, Plan(), 3.0, push=push)
+    assert not fallen(simulation, watch.heights[0])
+    assert max(watch.com) < 0.045, "it gives way, and no more than it must"
+    assert watch.com[-1] < 0.01, "and comes back"
+
+
+def test_stiff_position_control_bears_that_push_too_and_gives_way_less():
+    robot = robots.load("hubo2plus")
+    simulation = Simulation(robot, control_period=STEP)
+    shove(simulation, (0.2, 0.0))
+    start, excursions = simulation.com_in_world, []
+    for _ in range(2000):
+        simulation.advance()
+        excursions.append(abs(simulation.com_in_world[0] - start[0]))
+    assert not fallen(simulation, start[2])
+    soft, _ = play("hubo2plus", Plan(), 2.0, push=(0.2, 0.0))
+    assert max(excursions) < 0.5 * max(soft.com)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_centre_of_mass_so_stiff_that_it_asks_for_pressure_beyond_the_toes_falls(name):
+    model = model_of(name)
+    height = model.at(model.posture("stand"))
+    reach = 0.2 * 2 * np.sqrt(100.0) * (height.com_in_world - height.position(model.frame("left_sole")))[2] / 9.81
+    assert reach > 0.2, "m: where it asks for the centre of pressure at that speed; the toes are 0.13 m away"
+    watch, simulation = play(name, Plan(), 2.5, push=(0.2, 0.0), softness=100.0)
+    assert fallen(simulation, watch.heights[0])
+
+
+class Smooth(Transitions):
+    """Transitions of a controller, as a servo wants them."""
+
+    @property
+    def model(self):
+        return self.controller.model
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_contacts_switched_with_a_transition_make_no_step_in_effort(name):
+    plan = PLANS["one foot"](model_of(name))
+    at_once, _ = play(name, plan, 3.2)
+    smoothly, simulation = play(name, plan, made=lambda *given: Smooth(controller(*given)))
+    assert at_once.largest_step > 10.0, "N·m"
+    assert smoothly.largest_step < 0.2 * at_once.largest_step
+    assert not fallen(simulation, smoothly.heights[0])
+    assert len(simulation.touches) == 8
+
+
+# By positions.
+
+
+def impedance(model, period):
+    return Impedance(controller(model, period))
+
+
+@pytest.mark.parametrize("what", ["sway", "one foot"])
+def test_hubo_is_moved_by_positions_alone_at_its_own_rate(what):
+    plan = PLANS[what](model_of("hubo2plus"))
+    watch, simulation = play("hubo2plus", plan, made=impedance, mode=Mode.POSITION, period=0.005)
+    assert max(watch.com) < 0.008
+    assert max(watch.tilts) < 0.5
+    assert len(simulation.touches) == 8
+
+
+def test_without_what_the_servo_lacks_positions_are_followed_far_worse():
+    plan = PLANS["sway"](model_of("hubo2plus"))
+
+    def bare(model, period):
+        return Impedance(controller(model, period), offset=False)
+
+    with_offset, _ = play("hubo2plus", plan, made=impedance, mode=Mode.POSITION, period=0.005)
+    without, _ = play("hubo2plus", plan, made=bare, mode=Mode.POSITION, period=0.005)
+    assert max(without.com) > 5 * max(with_offset.com)
+
+
+def test_hubo_by_positions_bears_a_push():
+    watch, simulation = play(
+        "hubo2plus", Plan(), 3.0, made=impedance, mode=Mode.POSITION, period=0.005, push=(0.2, 0.0)
+    )
+    assert not fallen(simulation, watch.heights[0])
+    assert watch.com[-1] < 0.005

@@ -1,0 +1,18 @@
+"""What must hold, one file each: contacts, wheels, transmissions, a base that is bolted down."""
+
+from wholebody.constraints.coactuation import Coactuation
+from wholebody.constraints.constraint import Constraint, ConstraintRows
+from wholebody.constraints.contacts import FlatContact, LineContact, PointContact
+from wholebody.constraints.fixed_base import FixedBase
+from wholebody.constraints.omni_wheel import OmniWheelContact
+
+__all__ = [
+    "Coactuation",
+    "Constraint",
+    "ConstraintRows",
+    "FixedBase",
+    "FlatContact",
+    "LineContact",
+    "OmniWheelContact",
+    "PointContact",
+]

@@ -1,0 +1,68 @@
+"""Constraint: rows that must hold, J v̇ + J̇ v = 0, because the world or a transmission sees to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.model.snapshot import Snapshot
+from wholebody.parameters import Packed
+
+CUSTOM, FLAT, POINT, LINE, OMNI_WHEEL, COACTUATION, FIXED_BASE = 0, 1, 2, 3, 4, 5, 6
+"""The kinds of constraints the kernels know."""
+
+
+@dataclass(frozen=True)
+class ConstraintRows:
+    """What must hold at one instant: jacobian · v̇ + bias = 0. The effort jacobianᵀ λ sees to it."""
+
+    jacobian: Array
+    bias: Array
+
+
+@dataclass(frozen=True)
+class ConstraintDescription:
+    """What a kernel must know of a constraint besides its numbers: all of it fixed."""
+
+    kind: int
+    frame: int = -1
+    joints: tuple[int, ...] = ()  # columns of v
+
+
+class ConstraintColumns(NamedTuple):
+    """Where a constraint's rows go: Jacobians as columns of one wide matrix, J̇ v alongside."""
+
+    J: Array  # nv × all rows: Jᵀ
+    bias: Array
+    B: Array  # 6 × 6: memory for the rows of one frame
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Constraint(Packed):
+    """Something that must hold, above all tasks: J v = 0. It can be enabled and disabled while running.
+
+    Your own is one class with `jacobian`, `bias` if the Jacobian changes, and `row_count`. The rows of a contact begin
+    with its linear velocity in the world's axes, so that λ begins with the force of the world on the robot.
+    """
+
+    states: ClassVar[tuple[str, ...]] = ("disabled", "enabled")
+
+    def jacobian(self, snapshot: Snapshot) -> Array:
+        """J, with J v = 0."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method jacobian(self, snapshot)")
+
+    def bias(self, snapshot: Snapshot) -> Array:
+        """J̇ v. Zero, unless told: right for Jacobians that never change."""
+        return np.zeros(len(self.jacobian(snapshot)))
+
+    def rows(self, snapshot: Snapshot) -> ConstraintRows:
+        """What must hold: J v̇ + J̇ v = 0."""
+        return ConstraintRows(self.jacobian(snapshot), self.bias(snapshot))
+
+    def describe(self, model: Model) -> ConstraintDescription:
+        """Look up everything that has a name; UnknownName if the robot does not have it."""
+        return ConstraintDescription(CUSTOM)

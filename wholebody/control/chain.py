@@ -1,0 +1,301 @@
+"""The Householder chain: least squares in strict levels, each in what the levels before it leave.
+
+Unknown is y ∈ Rⁿ. A level asks for aᵢᵀ y = rᵢ with the columns aᵢ of a wide matrix A that has all levels side by side.
+Reflections make the columns of a level upper triangular in the rows nobody has used, and are applied to all columns to
+the right at once; so each level solves a triangular system in the rows it takes, and the rows below are the next one's.
+Of all solutions the shortest is taken: what no level asks for is zero.
+
+A level whose columns depend on each other, or on those above, is solved as its truncated pseudo-inverse: eigenvalues of
+ÂᵀÂ (Λ⁻¹ in operational space) below a share of its largest row before any projection count as zero, and their
+directions are left to the levels below.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from wholebody.model.compiled import compiled, inlined
+from wholebody.model.layout import Array
+
+BLOCK = 4
+"""Columns are padded with zeros to a multiple of this, which a processor takes at once."""
+
+NOTHING = 1e-24
+"""The square of the relative length below which a column is rounding."""
+
+
+class Chain(NamedTuple):
+    """The memory of one chain, and how far it has come."""
+
+    A: Array  # n × all columns, and columns of zeros up to a multiple of BLOCK
+    wanted: Array  # right-hand side of each column
+    size: Array  # square of each column's length before anything is done to it
+    y: Array  # n
+    reflections: Array  # each a row of n: zeros, then a vector v with (1 − β v vᵀ)
+    strength: Array  # β of each
+    w: Array  # memory: all columns
+    R: Array  # memory: n × n
+    begun: Array  # memory: where each reflection begins
+
+
+@inlined
+def start(chain: Chain) -> None:
+    """Measure the columns, and forget what was."""
+    A, size = chain.A, chain.size
+    n, width = A.shape
+    for c in range(width):
+        size[c] = 0.0
+    for i in range(n):
+        for c in range(width):
+            size[c] += A[i, c] * A[i, c]
+    for i in range(n):
+        chain.y[i] = 0.0
+
+
+@compiled
+def solve_level(chain: Chain, first: int, count: int, used: int, reflected: int, tolerance: float) -> tuple[int, int]:
+    """Solve one level of `count` columns; how many rows and reflections are used now."""
+    A, wanted, y = chain.A, chain.wanted, chain.y
+    n = A.shape[0]
+    end = first + count
+    if used == n or count == 0:
+        return used, reflected
+    for i in range(used):
+        known = y[i]
+        if known != 0.0:
+            for c in range(first, end):
+                wanted[c] -= A[i, c] * known
+    scale = 0.0
+    for c in range(first, end):
+        scale = max(scale, chain.size[c])
+    rank, reflected = _triangularise(chain, first, end, used, reflected, NOTHING * scale)
+    if rank == 0:
+        return used, reflected
+    if _is_regular(chain, first, rank, used, tolerance * scale):
+        if rank == count:
+            _substitute(chain, first, rank, used)
+        else:
+            _least_squares(chain, first, count, rank, used)
+        return used + rank, reflected
+    return _truncate(chain, first, count, rank, used, reflected, tolerance * scale)
+
+
+@inlined
+def _triangularise(chain: Chain, first: int, end: int, used: int, reflected: int, limit: float) -> tuple[int, int]:
+    """Reflect the level's columns into a triangle, the longest first, until the rest is rounding."""
+    A, wanted, w = chain.A, chain.wanted, chain.w
+    n = A.shape[0]
+    rank = 0
+    while rank < min(end - first, n - used):
+        row, column = used + rank, first + rank
+        _square(A, w, row, column, end)
+        best = column
+        for c in range(column + 1, end):
+            if w[c] > w[best]:
+                best = c
+        length = w[best]
+        if not length > limit:
+            break
+        if best != column:
+            for i in range(used, n):
+                A[i, column], A[i, best] = A[i, best], A[i, column]
+            wanted[column], wanted[best] = wanted[best], wanted[column]
+        _reflect(A, w, chain.reflections[reflected], row, column, math.sqrt(length))
+        v = chain.reflections[reflected]
+        chain.strength[reflected] = -1.0 / (A[row, column] * v[row])
+        chain.begun[reflected] = row
+        reflected += 1
+        rank += 1
+    return rank, reflected
+
+
+@inlined
+def _square(A: Array, w: Array, row: int, first: int, end: int) -> None:
+    """The squares of the columns' lengths, from `row` down."""
+    for c in range(first, end):
+        w[c] = 0.0
+    for i in range(row, len(A)):
+        a = A[i]
+        for c in range(first, end):
+            w[c] += a[c] * a[c]
+
+
+@compiled
+def _reflect(A: Array, w: Array, v: Array, row: int, column: int, length: float) -> None:
+    """Reflect a column of that length, from `row` down, onto one entry, and all columns to its right alike.
+
+    Columns are taken from a multiple of four on, four rows at once, which is what a processor does best; of those to
+    the left, only what lies below their triangle changes, which nobody reads.
+    """
+    n, width = A.shape
+    head = A[row, column]
+    onto = -length if head > 0.0 else length
+    v[row] = head - onto
+    for i in range(row + 1, n):
+        v[i] = A[i, column]
+    beta = -1.0 / (onto * v[row])
+    start = (column + 1) // 4 * 4
+    for c in range(start, width):
+        w[c] = 0.0
+    i = row
+    while i + 3 < n:
+        a0, a1, a2, a3, v0, v1, v2, v3 = A[i], A[i + 1], A[i + 2], A[i + 3], v[i], v[i + 1], v[i + 2], v[i + 3]
+        for c in range(start, width):
+            w[c] += v0 * a0[c] + v1 * a1[c] + v2 * a2[c] + v3 * a3[c]
+        i += 4
+    while i < n:
+        a0, v0 = A[i], v[i]
+        for c in range(start, width):
+            w[c] += v0 * a0[c]
+        i += 1
+    for i in range(row, n):
+        a0, v0 = A[i], beta * v[i]
+        for c in range(start, width):
+            a0[c] -= v0 * w[c]
+    A[row, column] = onto
+
+
+@inlined
+def _is_regular(chain: Chain, first: int, rank: int, used: int, least: float) -> bool:
+    """Whether all eigenvalues of Rᵀ R are above a value: surely so if 1 / ‖R⁻¹‖² is."""
+    A, T = chain.A, chain.R
+    total = 0.0
+    for i in range(rank - 1, -1, -1):
+        diagonal = 1.0 / A[used + i, first + i]
+        for j in range(i + 1, rank):
+            T[i, j] = 0.0
+        for k in range(i + 1, rank):
+            r = A[used + i, first + k] * diagonal
+            for j in range(k, rank):
+                T[i, j] -= r * T[k, j]
+        T[i, i] = diagonal
+        for j in range(i, rank):
+            total += T[i, j] * T[i, j]
+    return total * least < 1.0
+
+
+@inlined
+def _substitute(chain: Chain, first: int, rank: int, used: int) -> None:
+    """Rᵀ y = wanted."""
+    A, wanted, y = chain.A, chain.wanted, chain.y
+    for i in range(rank):
+        known = wanted[first + i] / A[used + i, first + i]
+        y[used + i] = known
+        for c in range(i + 1, rank):
+            wanted[first + c] -= A[used + i, first + c] * known
+
+
+@inlined
+def _gram(chain: Chain, first: int, count: int, rank: int, used: int) -> None:
+    """G = R Rᵀ, R of the level with all its columns, and y = R wanted."""
+    A, G = chain.A, chain.R
+    for i in range(rank):
+        for j in range(i + 1):
+            total = 0.0
+            for c in range(first + i, first + count):
+                total += A[used + i, c] * A[used + j, c]
+            G[i, j] = total
+        total = 0.0
+        for c in range(first + i, first + count):
+            total += A[used + i, c] * chain.wanted[c]
+        chain.y[used + i] = total
+
+
+@inlined
+def _least_squares(chain: Chain, first: int, count: int, rank: int, used: int) -> None:
+    """More columns than rank: R Rᵀ y = R wanted, by Cholesky."""
+    _gram(chain, first, count, rank, used)
+    G, y = chain.R, chain.y
+    for i in range(rank):
+        for j in range(i + 1):
+            total = G[i, j]
+            for k in range(j):
+                total -= G[i, k] * G[j, k]
+            G[i, j] = math.sqrt(total) if i == j else total / G[j, j]
+    for i in range(rank):
+        for k in range(i):
+            y[used + i] -= G[i, k] * y[used + k]
+        y[used + i] /= G[i, i]
+    for i in range(rank - 1, -1, -1):
+        for k in range(i + 1, rank):
+            y[used + i] -= G[k, i] * y[used + k]
+        y[used + i] /= G[i, i]
+
+
+@compiled
+def _truncate(
+    chain: Chain, first: int, count: int, rank: int, used: int, reflected: int, least: float
+) -> tuple[int, int]:
+    """Near a singularity: keep directions with eigenvalues above `least`, and turn the rows so that they come first."""
+    _gram(chain, first, count, rank, used)
+    values, vectors = np.linalg.eigh(chain.R[:rank, :rank].copy())
+    kept = 0
+    while kept < rank and values[rank - 1 - kept] > least:
+        kept += 1
+    y, A = chain.y, chain.A
+    n = A.shape[0]
+    target = y[used : used + rank].copy()
+    for i in range(rank):
+        y[used + i] = 0.0
+    for k in range(kept):
+        axis = vectors[:, rank - 1 - k]
+        y[used + k] = 0.0
+        for i in range(rank):
+            y[used + k] += axis[i] * target[i]
+        y[used + k] /= values[rank - 1 - k]
+    # Reflections that turn the kept axes into the first rows, one after the other; each axis may lose its sign.
+    for k in range(kept):
+        axis = vectors[:, rank - 1 - k].copy()
+        for m in range(k):
+            v = chain.reflections[reflected - k + m]
+            along = 0.0
+            for i in range(rank):
+                along += v[used + i] * axis[i]
+            for i in range(rank):
+                axis[i] -= chain.strength[reflected - k + m] * along * v[used + i]
+        v = chain.reflections[reflected]
+        for i in range(n):
+            v[i] = 0.0
+        onto = -1.0 if axis[k] > 0.0 else 1.0
+        for i in range(k, rank):
+            v[used + i] = axis[i]
+        v[used + k] -= onto
+        beta = -1.0 / (onto * v[used + k])
+        chain.strength[reflected], chain.begun[reflected] = beta, used + k
+        y[used + k] *= onto
+        _mirror_columns(chain, first + count, used + k, used + rank, v, beta)
+        reflected += 1
+    return used + kept, reflected
+
+
+@compiled
+def _mirror_columns(chain: Chain, first: int, top: int, bottom: int, v: Array, beta: float) -> None:
+    A, w = chain.A, chain.w
+    width = A.shape[1]
+    for c in range(first, width):
+        w[c] = 0.0
+    for i in range(top, bottom):
+        for c in range(first, width):
+            w[c] += v[i] * A[i, c]
+    for i in range(top, bottom):
+        for c in range(first, width):
+            A[i, c] -= beta * v[i] * w[c]
+
+
+@compiled
+def unreflect(chain: Chain, reflected: int) -> None:
+    """From the rows of the chain back to the unknown itself: y ← Q y."""
+    y = chain.y
+    n = len(y)
+    for index in range(reflected - 1, -1, -1):
+        v, row = chain.reflections[index], int(chain.begun[index])
+        along = 0.0
+        for i in range(row, n):
+            along += v[i] * y[i]
+        along *= chain.strength[index]
+        if along != 0.0:
+            for i in range(row, n):
+                y[i] -= along * v[i]

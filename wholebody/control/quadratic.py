@@ -1,0 +1,319 @@
+"""QuadraticController: the problems of WBOSC with limits that hold: of contacts, joints, motors and distances."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from wholebody.control import quadratic_kernels as kernels
+from wholebody.control.memory import output_size
+from wholebody.control.problem import Problem
+from wholebody.control.quadratic_contacts import Bearing, bearing_of
+from wholebody.control.quadratic_descent import Descent
+from wholebody.control.quadratic_distances import Distances
+from wholebody.control.quadratic_memory import PERIOD, Extent, Work, carve_coordinates, carve_work, size_of_work
+from wholebody.control.quadratic_result import InfeasibleFault, Limit, QuadraticResult
+from wholebody.control.result import Fault, Sheets
+from wholebody.control.table import Table
+from wholebody.control.wbosc import _evaluate_own, _limits, _try_out, _why
+from wholebody.errors import BadProblem, Infeasible, UnknownName, WrongRecord
+from wholebody.kinematics.collision import Collisions
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.model.snapshot import Snapshot
+
+UNITS = {"pull": "N", "slip": "N", "tip": "N·m", "spin": "N·m"}
+TOLERATED = 1e-5
+LOST = 1e-3
+NEAR = 1e-2
+"""Rows that come so near to their bound, as a share of what is large, are in the next cycle's first program."""
+
+
+@dataclass
+class Prepared:
+    """A problem made ready for the loop."""
+
+    table: Table
+    work: Work
+    bearing: Bearing
+    sheets: Sheets
+    descent: Descent
+    limits: tuple[Limit, ...]
+    weights: Array
+    has_own: bool
+
+
+class QuadraticController:
+    """Whole-body control of one robot with inequalities.
+
+        controller = QuadraticController(model, friction=0.6)
+        controller.prepare(problem)
+        command = controller.solve(model.at(q, v), problem)
+        command.effort, command.contact_force("left_foot"), command.active, command.losses, command.fault
+
+    It gives what WBOSC gives as long as that keeps all limits: contacts that push and do not slip, tip or spin; joints
+    that can always still stop before their limits; efforts; distances between links. Else each level gets as much as
+    the limits and the levels above leave it, in a quadratic program of its own, from the first level that loses
+    something. If there is no motion at all that keeps the limits, the last safe command is given again with a `fault`
+    that names limits and tasks, or Infeasible is raised, as you choose.
+
+    friction          μ of all contacts, or of each by its name
+    least_force       that a contact presses with at least, N
+    inset             how far inside the outline of a sole its centre of pressure stays, m
+    braking           acceleration with which joints are stopped before their limits, rad/s² or m/s²
+    max_effort        limits on efforts below the robot's own: one for all joints, or one for each
+    collisions        links that must keep `clearance` (m) from each other; none are looked at unless given
+    strict            False: one program for all levels, each weighing `level_ratio` as much as the one above
+    weights           of tasks among those of their level, by name; 1 unless told. `weigh` changes them while running
+    raise_infeasible  raise instead of giving the last safe command again
+    """
+
+    KEPT = 8  # problems made ready
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        period: float = 0.001,
+        friction: float | Mapping[str, float] = 0.6,
+        least_force: float = 0.0,
+        inset: float = 0.0,
+        braking: float = 20.0,
+        max_effort: npt.ArrayLike | None = None,
+        limit_contacts: bool = True,
+        limit_positions: bool = True,
+        limit_velocities: bool = True,
+        limit_efforts: bool = True,
+        collisions: Collisions | None = None,
+        clearance: float = 0.01,
+        strict: bool = True,
+        level_ratio: float = 1e-3,
+        weights: Mapping[str, float] | None = None,
+        task_tolerance: float = 1e-6,
+        hard_tolerance: float = 1e-11,
+        raise_infeasible: bool = False,
+    ) -> None:
+        checked = {"period": period, "braking": braking, "level_ratio": level_ratio, "task_tolerance": task_tolerance}
+        for name, value in checked.items():
+            if not 0 < value < np.inf:
+                raise BadProblem(f"{name} must be above 0, not {value}")
+        if not 0 < hard_tolerance < 1:
+            raise BadProblem(f"hard_tolerance must be between 0 and 1, not {hard_tolerance}")
+        for name, value in {"least_force": least_force, "inset": inset, "clearance": clearance}.items():
+            if not 0 <= value < np.inf:
+                raise BadProblem(f"{name} must not be below 0, but is {value}")
+        for name, value in (friction if isinstance(friction, Mapping) else {"all contacts": friction}).items():
+            if not 0 < value < np.inf:
+                raise BadProblem(f"the friction of {name} must be above 0, not {value}")
+        if collisions is not None and collisions.model is not model:
+            raise WrongRecord(
+                f"collisions of {collisions.model!r} for a controller of {model!r}: make them of one model"
+            )
+        self.model = model
+        self.period = period
+        self.limits = _limits(model, max_effort)
+        self._friction, self._least_force, self._inset = friction, least_force, inset
+        self._limit_contacts = limit_contacts
+        self._strict, self._level_ratio = strict, level_ratio
+        self._raise = raise_infeasible
+        self._weights = dict(weights or {})
+        self._distances = Distances(collisions, clearance) if collisions is not None else None
+        limits = self.limits.copy()
+        for row, limited, free in ((0, limit_positions, -np.inf), (1, limit_positions, np.inf)):
+            limits[row] = limits[row] if limited else free
+        limits[2] = limits[2] if limit_velocities else np.inf
+        limits[3] = limits[3] if limit_efforts else np.inf
+        closing = braking * 0.5  # m/s², of distances
+        settings = [period, task_tolerance, hard_tolerance, braking, clearance, closing, float(strict)]
+        self._settings = np.concatenate([settings, limits.ravel()])
+        self._prepared: OrderedDict[int, Prepared] = OrderedDict()
+        self._problem: Problem | None = None
+        self._now: Prepared | None = None
+        self._last: QuadraticResult | None = None
+
+    # --- before the loop ---------------------------------------------------------------------------
+
+    def prepare(self, problem: Problem) -> None:
+        """Check a problem against the robot and make it ready, so that nothing is left to do in the loop."""
+        self._ready(problem)
+
+    def weigh(self, task: str, weight: float) -> None:
+        """Set the weight of a task among those of its level; it counts in the next cycle."""
+        if not 0 < weight < np.inf:
+            raise BadProblem(f"the weight of task '{task}' must be above 0, not {weight}")
+        self._weights[task] = weight
+        for each in self._prepared.values():
+            self._fill_weights(each)
+
+    def _ready(self, problem: Problem) -> Prepared:
+        found = self._prepared.get(id(problem))
+        if found is None:
+            found = self._make_ready(problem)
+            self._prepared[id(problem)] = found
+            while len(self._prepared) > self.KEPT:
+                self._prepared.popitem(last=False)
+        self._problem, self._now = problem, found
+        return found
+
+    def _make_ready(self, problem: Problem) -> Prepared:
+        model = self.model
+        table = Table(problem, model)
+        _try_out(table, model)
+        for name in self._friction if isinstance(self._friction, Mapping) else ():
+            if all(each.name != name for each in problem.constraints):
+                raise UnknownName("constraint", name, [each.name for each in problem.constraints])
+        bearing = bearing_of(problem, model, self._friction, self._least_force, self._inset, self._limit_contacts)
+        joints, sizes = len(model.joint_names), table.sizes
+        extent = Extent(len(bearing.rows), self._distances.most if self._distances is not None else 0)
+        count, whole = size_of_work(model.nv, joints, sizes, extent)
+        numbers, counts = np.zeros(count), np.zeros(whole, np.int64)
+        work = carve_work(model.nv, joints, sizes, extent, numbers, counts)
+        memory = (model.integers, table.integers, np.array(extent, np.int64), numbers, counts)
+        found = Prepared(
+            table,
+            work,
+            bearing,
+            Sheets(model, table, output_size(joints, model.nv, sizes)),
+            Descent(memory, work, carve_coordinates(model.nv, joints, sizes, extent, numbers)),
+            _limits_of(model, bearing),
+            np.ones(sizes.tasks),
+            bool(table.own_tasks or table.own_constraints),
+        )
+        self._fill_weights(found)
+        self._rehearse(found)
+        return found
+
+    def _rehearse(self, prepared: Prepared) -> None:
+        """Run every kernel once: if it must be compiled, that is done now and never in the loop."""
+        still = self._settings.copy()
+        still[PERIOD] = 1e-300  # so that no task integrates anything
+        snapshot, sheet = self.model.at(self.model.neutral()), prepared.sheets.take()
+        if self._distances is not None:
+            self._distances.fill(snapshot, prepared.descent.memory, prepared.work)
+        self._begin(snapshot, prepared, still, sheet.flat)
+        prepared.descent.rehearse()
+        self._finish(snapshot, prepared, sheet.flat, still)
+        prepared.descent.forget()
+
+    def _fill_weights(self, prepared: Prepared) -> None:
+        index = 0
+        for number, level in enumerate(prepared.table.problem.levels):
+            for task in level:
+                own = self._weights.get(task.name, 1.0)
+                prepared.weights[index] = own if self._strict else own * self._level_ratio**number
+                index += 1
+
+    # --- in the loop -------------------------------------------------------------------------------
+
+    def solve(self, snapshot: Snapshot, problem: Problem) -> QuadraticResult:
+        """The command of one cycle."""
+        now = self._now if problem is self._problem and self._now is not None else self._ready(problem)
+        model = self.model
+        if snapshot.model is not model:
+            raise WrongRecord(
+                f"a snapshot of {snapshot.model!r} for a controller of {model!r}: make both with one model"
+            )
+        if now.has_own:
+            fault = _evaluate_own(now.table, snapshot)
+            if fault is not None:
+                return self._safe(fault, snapshot, now)
+        if self._distances is not None:
+            self._distances.fill(snapshot, now.descent.memory, now.work)
+        sheet = now.sheets.take()
+        verdict = self._begin(snapshot, now, self._settings, sheet.flat)
+        if verdict != kernels.WELL:
+            return self._safe(_why(verdict, now.table, snapshot), snapshot, now)
+        before = now.descent.programs.solved
+        if not now.descent.run():
+            excess = now.descent.relax()
+            if excess.max() > TOLERATED:
+                return self._refuse(excess, snapshot, now)
+        slack, residual = self._finish(snapshot, now, sheet.flat, self._settings)
+        result = QuadraticResult(model, now.table, sheet.shown, self.limits)
+        residual /= np.sqrt(now.weights)
+        result.explain(self._names(now), slack, residual, now.descent.programs.solved - before)
+        self._last = result
+        return result
+
+    def _begin(self, snapshot: Snapshot, now: Prepared, settings: Array, output: Array) -> int:
+        """Solve without limits, and write the limits down."""
+        integers, table, beyond, numbers, counts = now.descent.memory
+        return kernels.begin(
+            integers,
+            self.model.numbers,
+            snapshot.storage,
+            table,
+            now.table.own,
+            settings,
+            now.weights,
+            now.bearing.contacts,
+            now.bearing.rows,
+            beyond,
+            numbers,
+            counts,
+            output,
+        )
+
+    def _finish(self, snapshot: Snapshot, now: Prepared, output: Array, settings: Array) -> tuple[Array, Array]:
+        """Write the command; how far each limit is, and what each task did not get."""
+        rows = len(now.work.value)
+        report = np.empty(rows + len(now.weights))
+        slack, residual = report[:rows], report[rows:]
+        before = now.descent.rows_of_programs(len(now.limits))
+        now.descent.listed = kernels.finish(
+            *now.descent.memory, snapshot.storage, settings, NEAR, output, residual, slack
+        )
+        now.descent.keep(before)
+        return slack, residual
+
+    def _names(self, now: Prepared) -> tuple[Limit, ...]:
+        return now.limits if self._distances is None else now.limits + self._distances.limits
+
+    def _refuse(self, excess: Array, snapshot: Snapshot, now: Prepared) -> QuadraticResult:
+        """Say which limits would be exceeded and which tasks lose, and give the last safe command."""
+        names, order = self._names(now), np.argsort(-excess)
+        violations = [
+            (str(names[row]), float(excess[row] * now.work.scale[row]), names[row].unit)
+            for row in order
+            if excess[row] > TOLERATED
+        ]
+        residual = np.zeros(len(now.weights))
+        kernels.residuals(*now.descent.memory, residual)
+        lost = [task.name for task, each in zip(now.table.problem.tasks, residual, strict=True) if each > LOST]
+        error = Infeasible(violations, lost)
+        now.descent.forget()
+        if self._raise:
+            raise error
+        return self._safe(InfeasibleFault(str(error), error), snapshot, now)
+
+    def _safe(self, fault: Fault, snapshot: Snapshot, now: Prepared) -> QuadraticResult:
+        """The last safe command; before there was one, where the robot is, held by what gravity needs."""
+        if self._last is not None:
+            return self._last.instead(fault)
+        sheet = now.sheets.take()
+        out, joints = sheet.written, len(self.model.joint_names)
+        assert out is not None
+        sheet.flat[:] = 0.0
+        out.position[:] = snapshot.q[-joints:]
+        driven = self.model.actuated_joints - (self.model.nv - joints)
+        held = np.clip(snapshot.gravity_compensation[-joints:], -self.limits[3], self.limits[3])
+        out.effort[driven] = held[driven]
+        out.unlimited_position[:], out.unlimited_effort[:] = out.position, out.effort
+        result = QuadraticResult(self.model, now.table, sheet.shown, self.limits, fault)
+        result.explain((), np.empty(0), np.empty(0), 0)
+        return result
+
+
+def _limits_of(model: Model, bearing: Bearing) -> tuple[Limit, ...]:
+    """The names of all rows of limits but those of distances."""
+    found = []
+    for quantity, turning, sliding in (("motion", "rad/s²", "m/s²"), ("effort", "N·m", "N")):
+        for each in model.robot.moving:
+            if quantity == "motion" or each.actuated:
+                found.append(Limit(quantity, f"joint '{each.name}'", sliding if each.kind == "prismatic" else turning))
+    found += [Limit(what, f"contact '{who}'", UNITS[what]) for what, who in bearing.names]
+    return tuple(found)

@@ -1,0 +1,76 @@
+"""What a controller with inequalities says beside its command: limits that were reached, tasks that lost by them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wholebody.control.result import Fault, Result
+from wholebody.errors import Infeasible
+from wholebody.model.layout import Array
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One limit: of a joint, a contact, or a pair of links."""
+
+    quantity: str  # motion, effort, pull, slip, tip, spin or distance
+    of: str
+    unit: str
+
+    def __str__(self) -> str:
+        """In words."""
+        return f"{self.quantity} of {self.of}"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A task that did not get all it asked for; `residual` is the length of what is missing, over its rows."""
+
+    task: str
+    residual: float
+
+
+@dataclass(frozen=True)
+class InfeasibleFault(Fault):
+    """The limits contradict each other; the last safe command was given instead."""
+
+    error: Infeasible
+
+
+class QuadraticResult(Result):
+    """A command that keeps all limits."""
+
+    __slots__ = ("_names", "_residual", "_slack", "programs")
+
+    _names: tuple[Limit, ...]
+    _slack: Array
+    _residual: Array
+    programs: int
+    """How many quadratic programs it took: none as long as WBOSC's answer keeps all limits."""
+
+    def explain(self, names: tuple[Limit, ...], slack: Array, residual: Array, programs: int) -> None:
+        """Note what `active`, `losses` and `programs` are told from."""
+        self._names, self._slack, self._residual, self.programs = names, slack, residual, programs
+
+    def instead(self, fault: Fault) -> QuadraticResult:
+        """The same command once more, because the next could not be found."""
+        again = QuadraticResult(self._model, self._table, self._shown, self._limits, fault)
+        again.explain(self._names, self._slack, self._residual, 0)
+        return again
+
+    ACTIVE = 1e-4
+    LOST = 1e-5
+
+    @property
+    def active(self) -> tuple[Limit, ...]:
+        """The limits that are reached."""
+        return tuple(self._names[row] for row in np.flatnonzero(self._slack < self.ACTIVE))
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """Tasks on motion that did not get all they asked for, be it for limits or for the levels above."""
+        tasks = list(self._table.problem.tasks)
+        lost = np.flatnonzero(self._residual > self.LOST)
+        return tuple(Loss(tasks[index].name, float(self._residual[index])) for index in lost)

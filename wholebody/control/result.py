@@ -1,0 +1,165 @@
+"""Result: what a controller commands, and what it expects to come of it."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from wholebody.control.memory import Output, carve_output
+from wholebody.control.table import Table
+from wholebody.errors import UnknownName
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+
+
+@dataclass(frozen=True)
+class LimitWarning:
+    """A command that was cut at a limit of its joint, or goes beyond one that is not enforced."""
+
+    joint: str
+    quantity: str  # effort, position or velocity
+    value: float
+    limit: float
+
+    def __str__(self) -> str:
+        """In words."""
+        return f"{self.quantity} of joint '{self.joint}', {self.value:.4g}, is beyond its limit {self.limit:.4g}"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why a cycle could not be solved, and the last safe command was given instead."""
+
+    reason: str
+
+
+class Sheet:
+    """The memory of one result; a sheet is written again only when nobody holds it or an array on it."""
+
+    __slots__ = ("flat", "shown", "written")
+
+    def __init__(self, model: Model, table: Table, size: int) -> None:
+        joints, sizes = len(model.joint_names), table.sizes
+        self.flat = np.zeros(size)
+        self.written = carve_output(joints, model.nv, sizes.held, sizes.shown, self.flat)
+        self.shown = Output(*(_read_only(each) for each in self.written))
+
+
+class Sheets:
+    """Sheets to use again: a loop that keeps its last result runs on two for ever."""
+
+    KEPT = 4
+
+    def __init__(self, model: Model, table: Table, size: int) -> None:
+        self._model, self._table, self._size = model, table, size
+        self._sheets: deque[Sheet] = deque(maxlen=self.KEPT)
+        for _ in range(2):
+            self._sheets.append(self._new())
+        self._idle = _holders(self._sheets[-1])
+
+    def take(self) -> Sheet:
+        """A sheet that nobody holds."""
+        for _ in range(len(self._sheets)):
+            sheet = self._sheets[0]
+            self._sheets.rotate(-1)
+            if _holders(sheet) <= self._idle:
+                return sheet
+        sheet = self._new()
+        self._sheets.append(sheet)
+        return sheet
+
+    def _new(self) -> Sheet:
+        return Sheet(self._model, self._table, self._size)
+
+
+class Result:
+    """What a controller commands in one cycle; its arrays are read-only and yours for as long as you keep them.
+
+    Joints are in the order of `model.joint_names`, also those without a motor, whose effort is zero.
+    """
+
+    __slots__ = ("_limits", "_model", "_shown", "_table", "fault")
+
+    def __init__(self, model: Model, table: Table, shown: Output, limits: Array, fault: Fault | None = None) -> None:
+        self._model, self._table, self._shown, self._limits = model, table, shown, limits
+        self.fault = fault
+
+    @property
+    def effort(self) -> Array:
+        """τ of each joint, N·m or N, cut at the limits that are enforced."""
+        return self._shown.effort.view()
+
+    @property
+    def position(self) -> Array:
+        """Where each joint will be after a period, if it does what is asked: q + v' dt."""
+        return self._shown.position.view()
+
+    @property
+    def velocity(self) -> Array:
+        """How fast each joint will be after a period: v' = v + v̇ dt."""
+        return self._shown.velocity.view()
+
+    @property
+    def acceleration(self) -> Array:
+        """v̇ of base and joints that the efforts achieve, by the model and before they are cut."""
+        return self._shown.acceleration.view()
+
+    @property
+    def contact_forces(self) -> Array:
+        """λ of all constraints that are enabled, in their order: Sᵀ τ + Jcᵀ λ = M v̇ + h. Of many, the shortest.
+
+        To be read before a constraint is switched for the next cycle: which rows are whose, is told by their states.
+        """
+        held = sum(each.count_rows() for each in self._table.problem.constraints if each.state == "enabled")
+        return self._shown.contact[:held]
+
+    def contact_force(self, name: str) -> Array:
+        """λ of one constraint that is enabled: for a flat contact the wrench of the world on the robot."""
+        first = 0
+        for each in self._table.problem.constraints:
+            rows = each.count_rows() if each.state == "enabled" else 0
+            if each.name == name:
+                return self._shown.contact[first : first + rows]
+            first += rows
+        raise UnknownName("constraint", name, [each.name for each in self._table.problem.constraints])
+
+    def error(self, task: str) -> Array:
+        """The error of a task that is enabled or sensing, row by row."""
+        if task not in self._table.shown:
+            raise UnknownName("task", task, self._table.shown)
+        return self._shown.error[self._table.shown[task]]
+
+    @property
+    def warnings(self) -> tuple[LimitWarning, ...]:
+        """Every command beyond a limit of its joint."""
+        shown, (lower, upper, fastest, strongest) = self._shown, self._limits
+        found = _beyond("effort", self._model.joint_names, shown.unlimited_effort, -strongest, strongest)
+        found += _beyond("position", self._model.joint_names, shown.unlimited_position, lower, upper)
+        found += _beyond("velocity", self._model.joint_names, shown.unlimited_velocity, -fastest, fastest)
+        return tuple(found)
+
+    def instead(self, fault: Fault) -> Result:
+        """The same command once more, because the next could not be found."""
+        return Result(self._model, self._table, self._shown, self._limits, fault)
+
+
+def _beyond(what: str, names: tuple[str, ...], values: Array, lower: Array, upper: Array) -> list[LimitWarning]:
+    found = []
+    for index in np.flatnonzero((values < lower) | (values > upper)):
+        limit = lower[index] if values[index] < lower[index] else upper[index]
+        found.append(LimitWarning(names[index], what, float(values[index]), float(limit)))
+    return found
+
+
+def _read_only(array: Array) -> Array:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _holders(sheet: Sheet) -> int:
+    """How many references there are to a sheet's memory, by arrays that lie on it, and to what it shows."""
+    return sys.getrefcount(sheet.flat) + sys.getrefcount(sheet.shown)

@@ -1,0 +1,174 @@
+"""Transitions: every change of what is asked takes a time, so that no command jumps.
+
+After a switch, the command is τ + α (τ_old − τ), α from 1 to 0 (Eq. 9 of the paper). What τ_old is, depends:
+
+- A contact that is switched: τ_old is the last command, frozen. The command goes from one to the other and stays
+  between them, which the new set of contacts bears as well as the old one did.
+- All else (a task's state, level or gains, a goal that jumps): the difference τ_old − τ is frozen instead, at the
+  switch, so that the new law has all its feedback from the first cycle and only an offset fades out.
+
+Old problems are never solved again: that would cost twice the time, and ask for what was switched off for a reason.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from wholebody.control.problem import Problem
+from wholebody.control.result import Result
+from wholebody.control.table import constraint_line, sizes_of, task_line
+from wholebody.control.wbosc import WBOSC
+from wholebody.errors import BadProblem
+from wholebody.model.compiled import compiled
+from wholebody.model.cut import at_address
+from wholebody.model.layout import Array, Integers
+from wholebody.model.snapshot import Snapshot
+from wholebody.tasks import kinds
+
+NOTHING, GOAL, GAIN, STATE, PRIORITY, CONTACT = 0, 1, 2, 3, 4, 5
+"""What can change; of several at once, the last counts."""
+
+GAINS, PER_ROW = kinds.GAINS, kinds.PER_ROW
+
+
+@dataclass(frozen=True)
+class Durations:
+    """How long each kind of change takes, in seconds; zero for at once."""
+
+    goal: float = 0.3
+    gain: float = 0.1
+    state: float = 0.3
+    priority: float = 0.3
+    contact: float = 0.2
+
+    def __post_init__(self) -> None:
+        """Refuse times that cannot be."""
+        for name, value in vars(self).items():
+            if not 0 <= value < math.inf:
+                raise BadProblem(f"a change of {name} must take some seconds, or 0, not {value!r}")
+
+    def of(self, change: int) -> float:
+        """The duration of a kind of change."""
+        return (0.0, self.goal, self.gain, self.state, self.priority, self.contact)[change]
+
+
+class Transitions:
+    """A controller whose commands do not jump when what is asked does; it is used like the controller itself.
+
+        smooth = Transitions(WBOSC(model))
+        command = smooth.solve(snapshot, problem)
+
+    A change is found by itself: another problem, another state, another gain, or a goal that moves by more than
+    `jump` (in its own unit) in one cycle. Goals that move less, along a trajectory, are followed as they are. A change
+    during a transition begins a new one from the command of that instant. Efforts, positions and velocities fade alike.
+    """
+
+    def __init__(self, controller: WBOSC, durations: Durations | None = None, jump: float = 0.02) -> None:
+        if not jump > 0:
+            raise BadProblem(f"a goal jumps if it moves by more than some value above 0, not {jump!r}")
+        self.controller = controller
+        self.durations = durations or Durations()
+        self.jump = jump
+        self._problem: Problem | None = None
+        self._seen = np.zeros(0)
+        self._held: tuple[str, ...] = ()
+        self._command = np.zeros(3 * len(controller.model.joint_names))
+        self._old = np.zeros_like(self._command)
+        self._frozen = False
+        self._left = self._whole = 0
+
+    @property
+    def active(self) -> bool:
+        """Whether a transition is going on."""
+        return self._left > 0
+
+    def prepare(self, problem: Problem) -> None:
+        """Check a problem against the robot and make it ready."""
+        self.controller.prepare(problem)
+
+    def solve(self, snapshot: Snapshot, problem: Problem) -> Result:
+        """The command of one cycle, on its way from the last one if something changed."""
+        result = self.controller.solve(snapshot, problem)
+        command = self.controller.written_command(result)
+        if command is None:  # a fault: the last safe command, which is what we gave last
+            return result
+        change = self._change(problem)
+        if change != NOTHING:
+            self._begin(change, command)
+        if self._left > 0:
+            self._fade(command)
+        self._command[:] = command
+        return result
+
+    def _change(self, problem: Problem) -> int:
+        table = self.controller.table_of(problem)
+        if problem is self._problem:
+            found = int(changes(table.integers, self._seen, self.jump))
+            if found == CONTACT:
+                self._held = _held(problem)
+            return found
+        before, self._problem, self._held, held = self._problem, problem, _held(problem), self._held
+        size = sum(len(each.numbers) for each in (*problem.tasks, *problem.constraints))
+        self._seen = np.zeros(size)
+        changes(table.integers, self._seen, self.jump)
+        if before is None:
+            return NOTHING
+        return CONTACT if held != self._held else PRIORITY
+
+    def _begin(self, change: int, command: Array) -> None:
+        self._whole = self._left = round(self.durations.of(change) / self.controller.period)
+        self._frozen = change == CONTACT
+        self._old[:] = self._command if self._frozen else self._command - command
+
+    def _fade(self, command: Array) -> None:
+        """Add α (τ_old − τ), α a smooth step from 1 to 0; and keep efforts within their limits."""
+        done = 1.0 - self._left / (self._whole + 1)
+        alpha = 1.0 - done * done * (3.0 - 2.0 * done)
+        command += alpha * (self._old - command if self._frozen else self._old)
+        joints = len(command) // 3
+        strongest = self.controller.limits[3]
+        if self.controller.enforces_effort:
+            np.clip(command[:joints], -strongest, strongest, out=command[:joints])
+        self._left -= 1
+
+
+def _held(problem: Problem) -> tuple[str, ...]:
+    """The constraints that are enabled."""
+    return tuple(sorted(each.name for each in problem.constraints if each.state == "enabled"))
+
+
+@compiled
+def changes(table: Integers, seen: Array, jump: float) -> int:
+    """Compare the numbers of all tasks and constraints with those seen last; remember them, and say what changed."""
+    sizes = sizes_of(table)
+    found, at = NOTHING, 0
+    for index in range(sizes.tasks):
+        line = task_line(table, index)
+        numbers = at_address(line.address, line.length)
+        if numbers[0] != seen[at]:
+            found = max(found, STATE)
+        rows = line.rows
+        for i in range(1, line.length):
+            moved = abs(numbers[i] - seen[at + i])
+            column = (i - GAINS) // max(rows, 1) if i >= GAINS else 0
+            if column == PER_ROW - 1 or moved == 0.0:  # the accumulated error is nobody's wish
+                continue
+            if column < 3:
+                found = max(found, GAIN)
+            elif moved > jump:
+                found = max(found, GOAL)
+        for i in range(line.length):
+            seen[at + i] = numbers[i]
+        at += line.length
+    for index in range(sizes.constraints):
+        held = constraint_line(table, index)
+        numbers = at_address(held.address, held.length)
+        for i in range(held.length):
+            if numbers[i] != seen[at + i]:
+                found = CONTACT
+            seen[at + i] = numbers[i]
+        at += held.length
+    return found

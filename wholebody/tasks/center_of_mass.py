@@ -1,0 +1,66 @@
+"""Centre of mass: keep it, or move it, in the world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from wholebody.model.compiled import inlined
+from wholebody.model.layout import Array, Values
+from wholebody.model.model import Model
+from wholebody.model.snapshot import Snapshot
+from wholebody.parameters import Unit
+from wholebody.tasks import kinds
+from wholebody.tasks.kinds import Columns, Description
+from wholebody.tasks.task import Task
+from wholebody.tasks.vectors import Vector3
+
+
+@dataclass(eq=False, repr=False)
+class CenterOfMassTask(Task):
+    """Bring the centre of mass to a place in the world: e = c* − c, along the axes that count, such as "xy"."""
+
+    goal: Annotated[Vector3, Unit("m")]
+    axes: str = "xyz"
+    row_count = 3
+
+    def prepare(self) -> None:
+        """Check the axes."""
+        self.axes_of(self.axes)
+
+    def describe(self, model: Model) -> Description:
+        """The axes."""
+        return Description(kinds.CENTER_OF_MASS, mask=kinds.axes_mask(self.axes))
+
+    def selected(self, snapshot: Snapshot) -> Any:
+        """The axes that count."""
+        return kinds.axes_index(self.axes)
+
+    def error(self, snapshot: Snapshot) -> Array:
+        """c* − c."""
+        error: Array = (self.goal - snapshot.com_in_world)[self.selected(snapshot)]
+        return error
+
+    def jacobian(self, snapshot: Snapshot) -> Array:
+        """Of the centre of mass."""
+        jacobian: Array = snapshot.com_jacobian[self.selected(snapshot)]
+        return jacobian
+
+    def bias(self, snapshot: Snapshot) -> Array:
+        """Its acceleration at v̇ = 0."""
+        bias: Array = snapshot.com_bias[self.selected(snapshot)]
+        return bias
+
+
+@inlined
+def fill_center_of_mass(now: Values, mask: int, goal: Array, out: Columns, first: int) -> int:
+    """A row for each axis that counts."""
+    at = first
+    for k in range(3):
+        if mask & (1 << k):
+            for j in range(len(now.v)):
+                out.J[j, at] = now.com_jacobian[k, j]
+            out.error[at], out.velocity[at] = goal[k] - now.com[k], now.com_velocity[k]
+            out.bias[at], out.source[at] = now.com_bias[k], k
+            at += 1
+    return at - first

@@ -1,0 +1,155 @@
+"""Task: an error, a Jacobian, and the law that makes an acceleration of them.
+
+Your own task is one class:
+
+    @dataclass(eq=False, repr=False)
+    class HandsLevel(Task):
+        \"\"\"Keep both hands at the same height.\"\"\"
+
+        left: int
+        right: int
+        row_count = 1
+
+        def error(self, snapshot):
+            return snapshot.position(self.left)[2:] - snapshot.position(self.right)[2:]
+
+        def jacobian(self, snapshot):
+            return snapshot.jacobian(self.right)[2:3] - snapshot.jacobian(self.left)[2:3]
+
+        def bias(self, snapshot):
+            return snapshot.bias(self.right)[2:3] - snapshot.bias(self.left)[2:3]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import numpy as np
+
+from wholebody.errors import BadTask
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.model.snapshot import Snapshot
+from wholebody.parameters import Bounds, OneForEachRow, Packed, Unit
+from wholebody.tasks import kinds
+from wholebody.tasks.kinds import Description
+
+Gain = Annotated[Any, OneForEachRow()]
+"""Given as one number for all rows, or one for each; kept as an array."""
+
+GREATEST_GAIN = 1e6
+
+
+@dataclass(frozen=True)
+class TaskRows:
+    """What a task asks for at one instant: jacobian · v̇ + bias = desired, one row for each number.
+
+    A task that exerts a force has it in `force`: what is desired is then more by Λ⁻¹ · force, where Λ⁻¹ is what the
+    constraints and motors leave of J M⁻¹ Jᵀ.
+    """
+
+    jacobian: Array
+    bias: Array
+    desired: Array
+    force: Array | None = None
+
+
+@dataclass(frozen=True)
+class ForceRows:
+    """What a task asks of the wrenches of contacts: Σ matrices[i] · wrench_i = target, wrenches in the world's axes."""
+
+    matrices: tuple[Array, ...]
+    target: Array
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Task(Packed):
+    """One thing the robot should do: an error to bring to zero, and the Jacobian of what it is an error of.
+
+    It asks for ẍ* = kp e + kd (ẋ* − ẋ) + ki ∫e dt + ẍff, in as many rows as the error has. Without a damping given,
+    kd = 2 √kp, critically damped, also when the stiffness is set anew. A gain is one number for all rows, or one for
+    each. A task can be enabled, disabled, or sensing: then its error is computed, and nothing is done about it.
+    """
+
+    integral_limit: Annotated[float, Unit("1"), Bounds(0, 1e9)] = 1e9  # of ∫e dt, in each row
+    stiffness: Annotated[Gain, Unit("1/s²"), Bounds(0, GREATEST_GAIN)] = 100.0
+    damping: Annotated[Gain, Unit("1/s"), Bounds(0, GREATEST_GAIN)] = None
+    integral_gain: Annotated[Gain, Unit("1/s³"), Bounds(0, GREATEST_GAIN)] = 0.0
+    goal_velocity: Annotated[Gain, Unit("1/s")] = 0.0
+    goal_acceleration: Annotated[Gain, Unit("1/s²")] = 0.0
+    accumulated: Annotated[Gain, Unit("s")] = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        """Fill in the damping, if none is given."""
+        follows = self.damping is None
+        if follows:
+            self.__dict__["damping"] = 0.0
+        super().__post_init__()
+        self.__dict__["_damping_follows"] = follows
+        if follows:
+            self.damping[:] = 2 * np.sqrt(self.stiffness)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a parameter; damping follows stiffness until it is set itself."""
+        super().__setattr__(name, value)
+        if name == "stiffness" and self.__dict__.get("_damping_follows"):
+            self.damping[:] = 2 * np.sqrt(self.stiffness)
+        elif name == "damping" and "_damping_follows" in self.__dict__:
+            self.__dict__["_damping_follows"] = False
+
+    def __reduce__(self) -> Any:
+        """Copy and pickle; a damping that follows goes on to do so."""
+        again, (kind, values) = super().__reduce__()
+        return again, (kind, values | {"damping": None} if self.__dict__["_damping_follows"] else values)
+
+    # --- what a task is --------------------------------------------------------------------------
+
+    def error(self, snapshot: Snapshot) -> Array:
+        """Goal minus what is: what an acceleration along the rows of the Jacobian takes away."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method error(self, snapshot)")
+
+    def jacobian(self, snapshot: Snapshot) -> Array:
+        """J, with ẋ = J v."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method jacobian(self, snapshot)")
+
+    def bias(self, snapshot: Snapshot) -> Array:
+        """J̇ v: ẍ at v̇ = 0. Zero, unless told: right for Jacobians that never change, and near rest."""
+        return np.zeros(len(self.jacobian(snapshot)))
+
+    def velocity(self, snapshot: Snapshot) -> Array:
+        """ẋ = J v."""
+        velocity: Array = self.jacobian(snapshot) @ snapshot.v
+        return velocity
+
+    def selected(self, snapshot: Snapshot) -> Any:
+        """Which of its rows the task has at this instant: an index into what it has for each row."""
+        return slice(None)
+
+    def desired(self, snapshot: Snapshot) -> Array:
+        """ẍ* = kp e + kd (ẋ* − ẋ) + ki ∫e dt + ẍff."""
+        at = self.selected(snapshot)
+        rate = self.goal_velocity[at] - self.velocity(snapshot)
+        desired: Array = (
+            self.stiffness[at] * self.error(snapshot)
+            + self.damping[at] * rate
+            + self.integral_gain[at] * self.accumulated[at]
+            + self.goal_acceleration[at]
+        )
+        return desired
+
+    def rows(self, snapshot: Snapshot) -> TaskRows:
+        """What the task asks for: J v̇ + J̇ v = ẍ*."""
+        return TaskRows(self.jacobian(snapshot), self.bias(snapshot), self.desired(snapshot))
+
+    # --- for controllers -------------------------------------------------------------------------
+
+    def describe(self, model: Model) -> Description:
+        """Look up everything that has a name; UnknownName if the robot does not have it."""
+        return Description(kinds.CUSTOM)
+
+    def axes_of(self, axes: str) -> str:
+        """Check a choice of axes."""
+        if not isinstance(axes, str) or not kinds.axes_mask(axes):
+            raise BadTask(f"task '{self.name}': axes must be some of 'xyz', not {axes!r}")
+        return axes
