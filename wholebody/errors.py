@@ -47,6 +47,7 @@ WholebodyError
 
 RealtimeWarning              (RuntimeWarning)     real-time scheduling is not permitted; all still works
 RobotWarning                 (UserWarning)        a robot description that could safely be repaired
+UnknownJointWarning          (UserWarning)        a reference to a joint that this robot lacks
 """
 
 from __future__ import annotations
@@ -256,6 +257,10 @@ class RealtimeWarning(RuntimeWarning):
 
 class RobotWarning(UserWarning):
     """A fault in a robot description that could safely be repaired."""
+
+
+class UnknownJointWarning(UserWarning):
+    """A reference to a joint that this robot lacks."""
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -1,0 +1,218 @@
+"""Cycle: what the daemon does every period, from top to bottom.
+
+    tick       wait for the beat
+    reference  take the newest reference of every controller, merge them joint by joint
+    filter     θc = θr, or smoothed, or compliant (with the position measured in the last cycle)
+    gate       keep to the limits, whatever was asked
+    write      command the robot
+    read       ask it how it is
+    publish    tell everybody
+    answer     do what consoles ask
+
+It runs nobody's controller and waits for nobody: what controllers do costs it nothing and cannot hold it up.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from wholebody.daemon.board_requests import BoardRequests
+from wholebody.daemon.contract import Contract, OnMiss
+from wholebody.daemon.controllers import Controllers
+from wholebody.daemon.filters import Filters
+from wholebody.daemon.gate import Gate
+from wholebody.daemon.merging import Merging
+from wholebody.daemon.outlets import Outlets
+from wholebody.daemon.timing import Timing
+from wholebody.hardware.interface import Boards, Clock, RobotInterface
+from wholebody.messages import Mode, Refusal, Silence
+from wholebody.robots.robot import Robot
+
+STAGES = ("reference", "filter", "gate", "write", "read", "publish", "answer")
+REPORT_EVERY = 0.1
+"""s"""
+FIGHT_WITHIN = 0.5
+"""s. Controllers that both move a joint within this time are fighting over it."""
+
+
+class Cycle:
+    """One robot, one clock, and everybody's references."""
+
+    def __init__(self, robot: Robot, interface: RobotInterface, clock: Clock, outlets: Outlets, contract: Contract):
+        self.robot, self.interface, self.clock, self.contract = robot, interface, clock, contract
+        self.outlets = outlets
+        modes = interface.modes if isinstance(interface, Boards) else frozenset(Mode)
+        self.controllers = Controllers(outlets.names, robot.reference_dtype(), modes, clock.period, self._left_out)
+        self.merging = Merging(self.controllers)
+        self.filters = Filters(len(robot.moving))
+        self.gate = Gate(robot, clock.period)
+        self.timing = Timing(STAGES)
+        self.requests = BoardRequests(self)
+        self.number = 0
+        self.stopped = ""  # why, while it is
+        self.waiting = False  # for the beat: then the loop may be left at once
+        self.state: Any = outlets.state.message
+        self.command: Any = outlets.commanded.message
+        self._publishes_command = not getattr(interface, "publishes_command", False)
+        self._damps = Mode.VELOCITY in modes
+        self._filtered = np.zeros(len(robot.moving))
+        self._position = self.command["position"]
+        self._last = np.zeros(len(robot.moving))
+        self._moments, self._before = np.zeros((2, len(STAGES) + 1))
+        self._took = np.zeros(len(STAGES))
+        self._late, self._missed = 0.0, 0
+        self._report_every = max(1, round(REPORT_EVERY / clock.period))
+        self._fights: set[int] = set()
+
+    def begin(self) -> None:
+        """Take over from the encoders: what the robot does now is the first command, so nothing jumps."""
+        self.interface.read(self.state)
+        self._hold()
+        self.command["mask"] = True
+
+    def once(self) -> None:
+        """Go round once."""
+        self._before, self._moments = self._moments, self._before
+        moments, now = self._moments, time.perf_counter
+        self.waiting = True
+        instant = self.clock.tick()
+        self.waiting = False
+        moments[0] = now()
+        self.controllers.take()
+        self.merging.update()
+        if self.stopped or self.outlets.stop.latest():
+            self._stay_stopped()
+        for controller, silence in self.merging.fallen_silent():
+            self._fell_silent(controller, silence)
+        moments[1] = now()
+        self.filters.apply(self.merging.values[0], self._last, self.state["position"], self._filtered)
+        moments[2] = now()
+        self.gate.pass_positions(self._filtered, self._last, self._position)
+        np.copyto(self.command["mode"], self.merging.mode)
+        if self.merging.mode.any():
+            self._pass_others()
+        np.copyto(self._last, self._position)
+        moments[3] = now()
+        self.command["time"] = instant
+        self.interface.write(self.command)
+        moments[4] = now()
+        self.interface.read(self.state)
+        moments[5] = now()
+        self._publish(instant)
+        moments[6] = now()
+        self.requests.answer()
+        moments[7] = now()
+
+    def stop(self, why: str) -> None:
+        """Hold every joint where it is, and refuse all references until resume()."""
+        if not self.stopped:
+            self.stopped = why
+            self.interface.stop()
+            self.outlets.tell("stop", why)
+            self._hold()
+
+    def resume(self) -> None:
+        """Listen again, to what is said from now on."""
+        if self.stopped:
+            self.stopped = ""
+            self.outlets.tell("resume", "references are followed again")
+            self._hold()
+
+    def _hold(self) -> None:
+        """Want all joints where they are."""
+        lower, upper = self.gate.lower, self.gate.upper
+        position = np.nan_to_num(np.array(self.state["position"]))
+        np.copyto(self._last, position)
+        np.copyto(self._position, position)
+        self.merging.begin(np.clip(position, lower, upper), time.monotonic_ns())
+
+    def _stay_stopped(self) -> None:
+        if not self.stopped:
+            text = bytes(self.outlets.stop.message["text"]).decode(errors="replace")
+            self.stop(text or "somebody put a message on the stop channel")
+        joints = self.merging.owner >= 0
+        if joints.any():
+            self.merging.refused[Refusal.STOPPED] += joints
+            self.merging.begin(np.clip(self._last, self.gate.lower, self.gate.upper), time.monotonic_ns())
+
+    def _fell_silent(self, controller: int, silence: Silence) -> None:
+        name = self.controllers.name[controller]
+        after = self.controllers.silent_for[controller]
+        self.outlets.tell("silent", f"'{name}' has said nothing for {after:.3f} s: {silence.name.lower()}")
+        if silence is Silence.STOP:
+            self.stop(f"'{name}' fell silent")
+        joints = self.merging.let_go(controller, self._last if silence is Silence.HOLD else self.state["position"])
+        if silence is Silence.DAMP and self._damps:
+            self.merging.mode[joints] = Mode.VELOCITY  # of 0: nothing but the joint's own damping
+
+    def _pass_others(self) -> None:
+        free = (self.merging.mode == Mode.VELOCITY) | (self.merging.mode == Mode.EFFORT)
+        np.copyto(self._position, self.state["position"], where=free)  # from where a position command would go on
+        self.gate.pass_others(self.merging.mode, self.merging.values, self.state, self.command)
+
+    def _publish(self, instant: float) -> None:
+        self._publish_timing()
+        self.number += 1
+        state, outlets = self.state, self.outlets
+        state["time"], state["tick"], state["reference"] = instant, self.number, self._position
+        outlets.state.put()
+        if self._publishes_command:
+            outlets.commanded.put()
+        tick = outlets.tick.message
+        tick["time"], tick["number"], tick["period"] = instant, self.number, self.clock.period
+        tick["missed"] = self.clock.missed
+        outlets.tick.put()
+        if self.clock.missed != self._missed:
+            self._keep_contract()
+        self._late = getattr(self.clock, "late", 0.0)
+        if self.number % self._report_every == 0:
+            self._report(instant)
+
+    def _report(self, instant: float) -> None:
+        report, controllers, merging = self.outlets.report.message, self.controllers, self.merging
+        report["time"], report["tick"], report["missed"] = instant, self.number, self.clock.missed
+        report["stopped"] = bool(self.stopped)
+        report["controller"], report["received"] = controllers.name, controllers.received
+        report["period"], report["age"] = controllers.rows["period"], controllers.silent_for
+        report["owner"], report["leased"] = merging.owner, merging.leased_to >= 0
+        report["filter"], report["filter_value"] = self.filters.mode, self.filters.value
+        report["step_limit"] = self.gate.step
+        refused = controllers.refused + merging.refused + self.gate.refused
+        report["refused"], report["refused_by_joint"] = refused.sum(1), refused.sum(0)
+        report["refused"][Refusal.WRONG_LAYOUT] += controllers.left_out
+        self.outlets.report.put()
+        self._tell_fights()
+
+    def _tell_fights(self) -> None:
+        contested = self.merging.contested(FIGHT_WITHIN)
+        for joint, rows in contested:
+            if joint not in self._fights:
+                names = " and ".join(f"'{self.controllers.name[row]}'" for row in rows)
+                self.outlets.tell("fight", f"{names} both move {self.robot.joint_names[joint]}; the newest word wins")
+        self._fights = {joint for joint, _ in contested}
+
+    def _left_out(self, controller: str, why: str) -> None:
+        self.outlets.tell("left out", why)
+
+    def _publish_timing(self) -> None:
+        """How long the stages of the cycle before took: only now are they all over."""
+        if self.number == 0:
+            return
+        before = self._before
+        np.subtract(before[1:], before[:-1], out=self._took)
+        self.timing.add(self._took, self._late)
+        message = self.outlets.timing.message
+        message["number"], message["missed"] = self.number, self._missed
+        message["late"], message["took"] = self._late, self._took
+        self.outlets.timing.put()
+
+    def _keep_contract(self) -> None:
+        missed, self._missed = self.clock.missed - self._missed, self.clock.missed
+        if missed > self.contract.misses_allowed:
+            text = f"{missed} cycles in a row were missed; {self.contract.misses_allowed} are allowed"
+            self.outlets.tell("missed", text)
+            if self.contract.on_miss is OnMiss.STOP:
+                self.stop(text)
