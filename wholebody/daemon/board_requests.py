@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from wholebody.daemon.merging import NOBODY
 from wholebody.errors import WholebodyError
 from wholebody.hardware.interface import Answer, Boards
 from wholebody.messages import ALL_JOINTS, TEXT_SIZE, Filter, Verb
@@ -89,7 +90,7 @@ class BoardRequests:
         return Answer(True, "references are followed again, from now on")
 
     def _end_lease(self, joints: list[int], values: list[float]) -> Answer:
-        ended = {row for joint in joints for row in self._cycle.merging.end_lease(joint)}
+        ended = {self._cycle.merging.end_lease(joint) for joint in joints} - {NOBODY}
         if not ended:
             return Answer(False, "nobody holds a lease there")
         names = ", ".join(sorted(self._cycle.controllers.name[row] for row in ended))

@@ -28,7 +28,7 @@ from wholebody.daemon.merging import Merging
 from wholebody.daemon.outlets import Outlets
 from wholebody.daemon.timing import Timing
 from wholebody.hardware.interface import Boards, Clock, RobotInterface
-from wholebody.messages import Mode, Refusal, Silence
+from wholebody.messages import MAX_CONTROLLERS, Mode, Refusal, Silence
 from wholebody.robots.robot import Robot
 
 STAGES = ("reference", "filter", "gate", "write", "read", "publish", "answer")
@@ -45,8 +45,8 @@ class Cycle:
         self.robot, self.interface, self.clock, self.contract = robot, interface, clock, contract
         self.outlets = outlets
         modes = interface.modes if isinstance(interface, Boards) else frozenset(Mode)
-        self.controllers = Controllers(outlets.names, robot.reference_dtype(), modes, clock.period, self._left_out)
-        self.merging = Merging(self.controllers)
+        self.controllers = Controllers(outlets.names, robot.reference_dtype(), clock.period, self._left_out)
+        self.merging = Merging(self.controllers, modes)
         self.filters = Filters(len(robot.moving))
         self.gate = Gate(robot, clock.period)
         self.timing = Timing(STAGES)
@@ -59,8 +59,11 @@ class Cycle:
         self._publishes_command = not getattr(interface, "publishes_command", False)
         self._damps = Mode.VELOCITY in modes
         self._filtered = np.zeros(len(robot.moving))
-        self._position = self.command["position"]
-        self._last = np.zeros(len(robot.moving))
+        self._position, self._mode = (
+            self.command["position"],
+            self.command["mode"],
+        )  # of the last command, then the next
+        self._measured, self._reference = self.state["position"], self.state["reference"]
         self._moments, self._before = np.zeros((2, len(STAGES) + 1))
         self._took = np.zeros(len(STAGES))
         self._late, self._missed = 0.0, 0
@@ -88,13 +91,12 @@ class Cycle:
         for controller, silence in self.merging.fallen_silent():
             self._fell_silent(controller, silence)
         moments[1] = now()
-        self.filters.apply(self.merging.values[0], self._last, self.state["position"], self._filtered)
+        self.filters.apply(self.merging.values[0], self._position, self._measured, self._filtered)
         moments[2] = now()
-        self.gate.pass_positions(self._filtered, self._last, self._position)
-        np.copyto(self.command["mode"], self.merging.mode)
-        if self.merging.mode.any():
+        self.gate.pass_positions(self._filtered, self._position)
+        np.copyto(self._mode, self.merging.mode)
+        if not self.merging.only_positions:
             self._pass_others()
-        np.copyto(self._last, self._position)
         moments[3] = now()
         self.command["time"] = instant
         self.interface.write(self.command)
@@ -124,8 +126,7 @@ class Cycle:
     def _hold(self) -> None:
         """Want all joints where they are."""
         lower, upper = self.gate.lower, self.gate.upper
-        position = np.nan_to_num(np.array(self.state["position"]))
-        np.copyto(self._last, position)
+        position = np.nan_to_num(self._measured)
         np.copyto(self._position, position)
         self.merging.begin(np.clip(position, lower, upper), time.monotonic_ns())
 
@@ -136,28 +137,29 @@ class Cycle:
         joints = self.merging.owner >= 0
         if joints.any():
             self.merging.refused[Refusal.STOPPED] += joints
-            self.merging.begin(np.clip(self._last, self.gate.lower, self.gate.upper), time.monotonic_ns())
+            self.merging.begin(np.clip(self._position, self.gate.lower, self.gate.upper), time.monotonic_ns())
 
     def _fell_silent(self, controller: int, silence: Silence) -> None:
         name = self.controllers.name[controller]
-        after = self.controllers.silent_for[controller]
+        after = self.controllers.silent_for(controller)
         self.outlets.tell("silent", f"'{name}' has said nothing for {after:.3f} s: {silence.name.lower()}")
         if silence is Silence.STOP:
             self.stop(f"'{name}' fell silent")
-        joints = self.merging.let_go(controller, self._last if silence is Silence.HOLD else self.state["position"])
+        joints = self.merging.let_go(controller, self._position if silence is Silence.HOLD else self._measured)
         if silence is Silence.DAMP and self._damps:
             self.merging.mode[joints] = Mode.VELOCITY  # of 0: nothing but the joint's own damping
 
     def _pass_others(self) -> None:
         free = (self.merging.mode == Mode.VELOCITY) | (self.merging.mode == Mode.EFFORT)
-        np.copyto(self._position, self.state["position"], where=free)  # from where a position command would go on
+        np.copyto(self._position, self._measured, where=free)  # from where a position command would go on
         self.gate.pass_others(self.merging.mode, self.merging.values, self.state, self.command)
 
     def _publish(self, instant: float) -> None:
         self._publish_timing()
         self.number += 1
         state, outlets = self.state, self.outlets
-        state["time"], state["tick"], state["reference"] = instant, self.number, self._position
+        state["time"], state["tick"] = instant, self.number
+        np.copyto(self._reference, self._position)
         outlets.state.put()
         if self._publishes_command:
             outlets.commanded.put()
@@ -176,11 +178,12 @@ class Cycle:
         report["time"], report["tick"], report["missed"] = instant, self.number, self.clock.missed
         report["stopped"] = bool(self.stopped)
         report["controller"], report["received"] = controllers.name, controllers.received
-        report["period"], report["age"] = controllers.rows["period"], controllers.silent_for
+        report["period"] = controllers.rows["period"]
+        report["age"] = [controllers.silent_for(row) for row in range(MAX_CONTROLLERS)]
         report["owner"], report["leased"] = merging.owner, merging.leased_to >= 0
         report["filter"], report["filter_value"] = self.filters.mode, self.filters.value
         report["step_limit"] = self.gate.step
-        refused = controllers.refused + merging.refused + self.gate.refused
+        refused = merging.refused + self.gate.refused
         report["refused"], report["refused_by_joint"] = refused.sum(1), refused.sum(0)
         report["refused"][Refusal.WRONG_LAYOUT] += controllers.left_out
         self.outlets.report.put()

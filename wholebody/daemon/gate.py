@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wholebody.daemon import _kernels
 from wholebody.errors import BadReference
 from wholebody.messages import Mode, Refusal
 from wholebody.robots.robot import Robot
@@ -32,10 +33,9 @@ class Gate:
         self.step = self._usual_step.copy()
         self.refused = np.zeros((len(Refusal), len(joints)), np.uint64)
         self._names = robot.joint_names
-        self._wanted, self._bound = np.zeros((2, len(joints)))
 
     def set_step(self, joint: int, step: float, may_open: bool) -> None:
-        """Give a joint a step limit, rad; not above 0 for the usual one. Only a simulated joint may have a larger one."""
+        """Give a joint a step limit, rad; 0 for the usual one. Only a simulated joint may get a larger one."""
         if np.isnan(step):
             raise BadReference("a step limit that is not a number; give radians per period, or 0 for the usual")
         if step > self._usual_step[joint] and not may_open:
@@ -45,18 +45,9 @@ class Gate:
             )
         self.step[joint] = step if step > 0 else self._usual_step[joint]
 
-    def pass_positions(self, wanted: Array, last: Array, out: Array) -> None:
-        """Bring wanted positions into range, and within a step of the last command."""
-        np.maximum(wanted, self.lower, out=self._wanted)
-        np.minimum(self._wanted, self.upper, out=self._wanted)
-        np.subtract(last, self.step, out=self._bound)
-        np.maximum(self._wanted, self._bound, out=out)
-        np.add(last, self.step, out=self._bound)
-        np.minimum(out, self._bound, out=out)
-        if (out != wanted).any():
-            self.refused[Refusal.BELOW_MINIMUM] += wanted < self.lower
-            self.refused[Refusal.ABOVE_MAXIMUM] += wanted > self.upper
-            self.refused[Refusal.TOO_FAST] += out != self._wanted
+    def pass_positions(self, wanted: Array, command: Array) -> None:
+        """Go from the last command towards the wanted positions: a step at most, and never out of range."""
+        _kernels.limit(wanted, self.lower, self.upper, command, self.step, command, self.refused)
 
     def pass_others(self, mode: Array, values: Array, state: Any, command: Any) -> None:
         """Do the same for the joints that follow velocities, efforts or impedances; `command` is changed in place."""

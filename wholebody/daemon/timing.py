@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,9 @@ class Spread:
         """Of samples; of none, all are zero."""
         if not len(samples):
             return cls(name, 0.0, 0.0, 0.0, 0.0)
-        return cls(name, float(samples.mean()), float(samples.std()), float(np.quantile(samples, 0.99)), samples.max())
+        return cls(
+            name, float(samples.mean()), float(samples.std()), float(np.quantile(samples, 0.99)), float(samples.max())
+        )
 
 
 class Timing:
@@ -36,22 +38,22 @@ class Timing:
         self.stages = stages
         self.cycles = 0
         self._took = np.zeros((KEPT, len(stages)))
-        self._worst = np.zeros(len(stages))
         self._late = np.zeros(KEPT)
-        self._worst_late = 0.0
+        self._worst: dict[str, float] = {}  # of the cycles not kept
 
     def add(self, took: np.ndarray[Any, Any], late: float) -> None:
         """Note one more cycle."""
         row = self.cycles % KEPT
         self._took[row] = took
         self._late[row] = late
-        np.maximum(self._worst, took, out=self._worst)
-        self._worst_late = max(self._worst_late, late)
         self.cycles += 1
+        if self.cycles % KEPT == 0:
+            self._worst = {row.name: row.worst for row in self.table()}
 
     def table(self) -> list[Spread]:
         """Each stage, their sum without the wait, and how late cycles began."""
         kept = min(self.cycles, KEPT)
         took, late = self._took[:kept], self._late[:kept]
         rows = [Spread.of(stage, took[:, column]) for column, stage in enumerate(self.stages)]
-        return [*rows, Spread.of("work", took.sum(1)), Spread.of("late", late)]
+        rows += [Spread.of("work", took.sum(1)), Spread.of("late", late)]
+        return [replace(row, worst=max(row.worst, self._worst.get(row.name, 0.0))) for row in rows]
