@@ -143,6 +143,8 @@ def test_a_controller_goes_on_with_the_daemon_that_follows_a_killed_one():
         child.wait()
         assert not robot.alive
         with python(DAEMON):
+            while not robot.alive:
+                time.sleep(0.05)
             for _ in range(10):
                 robot.tick()
             commands = Commands()  # of the new one: its loopback robot is at zero again
