@@ -99,7 +99,7 @@ class Rig:
         """How often a joint's references were refused for a reason."""
         number = self.robot.index[joint]
         cycle = self.cycle
-        return int(sum(each.refused[reason][number] for each in (cycle.controllers, cycle.merging, cycle.gate)))
+        return int(sum(each.refused[reason][number] for each in (cycle.merging, cycle.gate)))
 
     def told(self) -> list[str]:
         """The events so far."""

@@ -376,3 +376,18 @@ def test_each_stage_is_timed():
         with Channel(rig.names.timing) as channel:
             assert messages.labels(channel.dtype, "stages") == tuple(row.name for row in stages)
             assert channel.newest == 299  # the last one is not over yet
+
+
+def test_what_is_packed_at_once_is_what_the_records_say():
+    with Rig() as rig:
+        rig.clock.missed = 2
+        rig.go(3)
+        state, tick, timing = (Channel(n).reader() for n in (rig.names.state, rig.names.tick, rig.names.timing))
+        assert state.latest()
+        assert tick.latest()
+        assert timing.latest()
+        assert (state.message["time"], state.message["tick"]) == (pytest.approx(3 * PERIOD), 3)
+        assert (tick.message["time"], tick.message["number"]) == (pytest.approx(3 * PERIOD), 3)
+        assert (tick.message["period"], tick.message["missed"]) == (PERIOD, 2)
+        assert (timing.message["number"], timing.message["missed"], timing.message["late"]) == (2, 2, 0.0)
+        assert (timing.message["took"] > 0).all()

@@ -157,17 +157,13 @@ class Cycle:
     def _publish(self, instant: float) -> None:
         self._publish_timing()
         self.number += 1
-        state, outlets = self.state, self.outlets
-        state["time"], state["tick"] = instant, self.number
+        outlets, missed = self.outlets, self.clock.missed
         np.copyto(self._reference, self._position)
-        outlets.state.put()
+        outlets.put_state(instant, self.number)
         if self._publishes_command:
             outlets.commanded.put()
-        tick = outlets.tick.message
-        tick["time"], tick["number"], tick["period"] = instant, self.number, self.clock.period
-        tick["missed"] = self.clock.missed
-        outlets.tick.put()
-        if self.clock.missed != self._missed:
+        outlets.put_tick(instant, self.number, self.clock.period, missed)
+        if missed != self._missed:
             self._keep_contract()
         self._late = getattr(self.clock, "late", 0.0)
         if self.number % self._report_every == 0:
@@ -207,10 +203,7 @@ class Cycle:
         before = self._before
         np.subtract(before[1:], before[:-1], out=self._took)
         self.timing.add(self._took, self._late)
-        message = self.outlets.timing.message
-        message["number"], message["missed"] = self.number, self._missed
-        message["late"], message["took"] = self._late, self._took
-        self.outlets.timing.put()
+        self.outlets.put_timing(self.number, self._missed, self._late, self._took)
 
     def _keep_contract(self) -> None:
         missed, self._missed = self.clock.missed - self._missed, self.clock.missed

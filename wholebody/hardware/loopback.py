@@ -16,30 +16,30 @@ _READY = int(Status.DRIVER_ON | Status.CONTROL_ON | Status.HOMED)
 
 
 class Loopback:
-    """A RobotInterface with Boards: a joint is where it was told to be, one write later. Its only sensors are encoders."""
+    """A RobotInterface with Boards: a joint is where it was told to be, one write later; encoders are all it has."""
 
     simulated = True
     modes = frozenset({Mode.POSITION})
 
-    def __init__(self, robot: Robot, period: float = 0.005) -> None:
+    def __init__(self, robot: Robot) -> None:
         self._array: np.ndarray[Any, Any] = np.zeros(1, robot.state_dtype())
         self._state: Record = self._array[0]
-        self._position, self._velocity = self._array["position"][0], self._array["velocity"][0]
-        self._period = period
-        joints = robot.moving
-        self._position[:] = [float(np.clip(0.0, j.lower, j.upper)) for j in joints]
-        self._state["status"] = _READY
-        self._state["measured"] = Measured.POSITION | Measured.VELOCITY
+        self._position = self._array["position"][0]
+        self._position[:] = [float(np.clip(0.0, joint.lower, joint.upper)) for joint in robot.moving]
+        self._state["status"], self._state["measured"] = _READY, Measured.POSITION
         self._commanded = self._position.copy()
+        self._read_into: Record | None = None
+        self._read_position = self._position
 
     def read(self, state: Record) -> None:
         """Fill in where the joints were told to be by the last write but one."""
-        state.setfield(self._state, self._state.dtype, 0)
+        if state is not self._read_into:  # the first time all of it; then only what changes
+            state.setfield(self._state, self._state.dtype, 0)
+            self._read_into, self._read_position = state, state["position"]
+        np.copyto(self._read_position, self._position)
 
     def write(self, reference: Record) -> None:
         """Go where the last write said, and remember this one."""
-        np.subtract(self._commanded, self._position, out=self._velocity)
-        self._velocity /= self._period
         np.copyto(self._position, self._commanded)
         np.copyto(self._commanded, reference["position"], where=reference["mask"])
 
