@@ -110,12 +110,24 @@ duties = some.integers(-100, 100).map(lambda percent: percent / 100)
             0x1C8,
             "0900 01 00 1400 4523",
         ),
-        (pages.write_motor(8, MotorParameters(home_offset=0x12345, lower_limit=-1, upper_limit=2), 3), 0x1C8, "0100 ffffffff 0200"),
+        (
+            pages.write_motor(8, MotorParameters(home_offset=0x12345, lower_limit=-1, upper_limit=2), 3),
+            0x1C8,
+            "0100 ffffffff 0200",
+        ),
         (pages.write_motor(8, MotorParameters(max_current=1, kpt=2, kdt=3), 5), 0x1C8, "0100 0000 0200 0300"),
-        (pages.write_board(8, BoardParameters(can_rate=5, board_type=2, homing_acceleration=3), 20), 0x1C8, "0000 0500 02 00 0300"),
-        (pages.write_board(8, BoardParameters(limit_duty=1, jam_duty=2, max_error=3), 22), 0x1C8, "01 02 0000 0300 0000"),
+        (
+            pages.write_board(8, BoardParameters(can_rate=5, board_type=2, homing_acceleration=3), 20),
+            0x1C8,
+            "0000 0500 02 00 0300",
+        ),
+        (
+            pages.write_board(8, BoardParameters(limit_duty=1, jam_duty=2, max_error=3), 22),
+            0x1C8,
+            "01 02 0000 0300 0000",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_frame_is_what_the_tables_say(frame, identifier, data):
     assert frame.id == identifier
     assert frame.data.hex() == data.replace(" ", "")
@@ -152,7 +164,7 @@ def test_references_come_back(first, second):
 
 @given(some.lists(some.floats(-math.pi, math.pi), min_size=3, max_size=3))
 def test_the_neck_comes_back_within_a_count(angles):
-    assert references.read_neck(references.neck(0x22, angles).data) == pytest.approx(angles, abs=math.pi / 4095)
+    assert references.read_neck(references.neck(0x22, angles).data) == pytest.approx(angles, abs=1.001 * math.pi / 4095)
 
 
 @given(some.lists(duties, min_size=5, max_size=5))
@@ -199,7 +211,7 @@ def test_encoders_of_a_hand_come_back_in_halves(counts):
 
 @given(some.lists(counts_16, min_size=4, max_size=4))
 def test_sensors_come_back(counts):
-    x, y, z, w = counts
+    x, y, z, _ = counts
     force = ForceTorque(x * replies.TORQUE, y * replies.TORQUE, z * replies.FORCE)
     tilt = Tilt(x * replies.CENTIDEGREE, y * replies.CENTIDEGREE, z / replies.G_COUNTS)
     motion = Motion(*(count * replies.CENTIDEGREE for count in counts))
@@ -208,10 +220,11 @@ def test_sensors_come_back(counts):
     assert replies.read_reply(replies.tilt(1, tilt)) == tilt
     assert replies.read_reply(replies.motion(3, motion)) == motion
     assert replies.read_reply(replies.power(power)) == power
-    assert w == counts[3]
 
 
-@pytest.mark.parametrize(("motors", "unit", "most"), [(1, 0.01, 1023), (2, 0.01, 1023), (3, 1 / 250, 255), (5, 1 / 1000, 255)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("motors", "unit", "most"), [(1, 0.01, 1023), (2, 0.01, 1023), (3, 1 / 250, 255), (5, 1 / 1000, 255)]
+)
 @given(data=some.data())
 def test_currents_come_back(motors, unit, most, data):
     counts = data.draw(some.lists(some.integers(0, most), min_size=motors, max_size=motors))
@@ -252,7 +265,7 @@ def _parameters(kind, narrow):
     def width(name):
         return some.integers(0, narrow.get(name, 65535))
 
-    wide = {name: counts_32 for name in ("home_offset", "lower_limit", "upper_limit")}
+    wide = dict.fromkeys(("home_offset", "lower_limit", "upper_limit"), counts_32)
     return some.builds(kind, **{name: wide.get(name, width(name)) for name in kind.__dataclass_fields__})
 
 

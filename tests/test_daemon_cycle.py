@@ -391,3 +391,14 @@ def test_what_is_packed_at_once_is_what_the_records_say():
         assert (tick.message["period"], tick.message["missed"]) == (PERIOD, 2)
         assert (timing.message["number"], timing.message["missed"], timing.message["late"]) == (2, 2, 0.0)
         assert (timing.message["took"] > 0).all()
+
+
+def test_when_another_simulator_comes_the_command_goes_on_from_its_encoders():
+    with Rig() as rig:
+        rig.put("mine", {"RSP": 0.5})
+        rig.settle()
+        assert rig.command("RSP") == 0.5
+        rig.interface = rig.cycle.interface = Loopback(ROBOT)
+        rig.clock.restarts = 1
+        rig.go(20)
+        assert rig.command("RSP") == 0.0

@@ -67,6 +67,7 @@ class Cycle:
         self._moments, self._before = np.zeros((2, len(STAGES) + 1))
         self._took = np.zeros(len(STAGES))
         self._late, self._missed = 0.0, 0
+        self._restarts = getattr(clock, "restarts", 0)
         self._report_every = max(1, round(REPORT_EVERY / clock.period))
         self._fights: set[int] = set()
 
@@ -83,6 +84,8 @@ class Cycle:
         self.waiting = True
         instant = self.clock.tick()
         self.waiting = False
+        if getattr(self.clock, "restarts", 0) != self._restarts:
+            self._take_over_anew()
         moments[0] = now()
         self.controllers.take()
         self.merging.update()
@@ -107,6 +110,12 @@ class Cycle:
         moments[6] = now()
         self.requests.answer()
         moments[7] = now()
+
+    def _take_over_anew(self) -> None:
+        """Another simulator has taken the place of the one before, and its robot is somewhere else."""
+        self._restarts = getattr(self.clock, "restarts", 0)
+        self.outlets.tell("restart", "another simulator has come; every joint holds where it is now")
+        self.begin()
 
     def stop(self, why: str) -> None:
         """Hold every joint where it is, and refuse all references until resume()."""
