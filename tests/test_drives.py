@@ -116,6 +116,8 @@ def test_joints_stop_at_their_ends_and_come_away_again():
     path(drives, targets(9.0), 1.0)
     assert drives.position[RSP] == HUBO.joint("RSP").upper
     assert drives.velocity[RSP] == 0
+    assert drives.acceleration_now[RSP] == 0
+    assert drives.effort[RSP] > 100, "the motor pushes on"
     path(drives, targets(0.0), 1.0)
     assert drives.position[RSP] == pytest.approx(0, abs=1e-6)
 
