@@ -402,3 +402,39 @@ def test_when_another_simulator_comes_the_command_goes_on_from_its_encoders():
         rig.clock.restarts = 1
         rig.go(20)
         assert rig.command("RSP") == 0.0
+
+
+def test_a_joint_that_is_off_is_followed_and_refuses_references():
+    with Rig() as rig:
+        number = ROBOT.index["RSP"]
+        rig.put("mine", {"RSP": 0.02, "REB": -0.02})
+        rig.go(3)
+        rig.interface._array["status"][0, number] = 0
+        rig.interface._read_into = None  # so that it reads all of it
+        for k in range(30):
+            rig.interface._commanded[number] = 0.01 * k  # moved by hand
+            rig.put("mine", {"RSP": 0.02, "REB": -0.03})
+            rig.go()
+            assert rig.command("RSP") == rig.cycle.state["position"][number]
+        assert rig.command("REB") == -0.03
+        assert rig.refused(Refusal.NOT_READY, "RSP") > 0
+        rig.interface._array["status"][0, number] = 7
+        rig.interface._read_into = None
+        rig.go(2)
+        assert rig.command("RSP") == pytest.approx(0.29, abs=0.02)  # it stays where it was left
+
+
+def test_a_joint_on_its_way_home_is_left_alone_until_it_is_there():
+    with Rig() as rig:
+        number = ROBOT.index["RSP"]
+        assert rig.ask(Verb.HOME, "RSP")["accepted"]
+        rig.go()
+        rig.put("mine", {"RSP": 0.3})
+        rig.go(5)
+        assert rig.command("RSP") == 0.0
+        assert rig.refused(Refusal.NOT_READY, "RSP") > 0
+        rig.go(round(0.6 / PERIOD))
+        rig.put("mine", {"RSP": 0.01})
+        rig.go()
+        assert rig.command("RSP") == 0.01
+        assert rig.cycle.merging.owner[number] >= 0

@@ -114,6 +114,7 @@ class Refusal(IntEnum):
     LEASED = 6
     SILENT = 7
     STOPPED = 8
+    NOT_READY = 9  # the joint is switched off, or on its way home
 
 
 class Verb(IntEnum):

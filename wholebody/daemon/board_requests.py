@@ -57,12 +57,15 @@ class BoardRequests:
             return Answer(False, f"there is no joint number {joint}; {cycle.robot.name} has {len(names)}")
         if not all(math.isfinite(value) for value in values):
             return Answer(False, "the values of a request must be finite numbers")
-        verb = Verb(number)
+        verb, joints = Verb(number), list(range(len(names))) if joint == ALL_JOINTS else [joint]
         if verb in self._own:
-            return self._own[verb](list(range(len(names))) if joint == ALL_JOINTS else [joint], values)
-        if isinstance(cycle.interface, Boards):
-            return cycle.interface.command(verb, joint, values)
-        return Answer(False, "this robot has no boards to ask")
+            return self._own[verb](joints, values)
+        if not isinstance(cycle.interface, Boards):
+            return Answer(False, "this robot has no boards to ask")
+        answer = cycle.interface.command(verb, joint, values)
+        if verb is Verb.HOME and answer.accepted:
+            cycle.expect_home(joints)
+        return answer
 
     def _filter(self, joints: list[int], values: list[float]) -> Answer:
         if values[0] not in list(Filter):

@@ -15,6 +15,7 @@ It runs nobody's controller and waits for nobody: what controllers do costs it n
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,15 @@ from wholebody.daemon.merging import Merging
 from wholebody.daemon.outlets import Outlets
 from wholebody.daemon.timing import Timing
 from wholebody.hardware.interface import Boards, Clock, RobotInterface
-from wholebody.messages import MAX_CONTROLLERS, Mode, Refusal, Silence
+from wholebody.messages import MAX_CONTROLLERS, Mode, Refusal, Silence, Status
 from wholebody.robots.robot import Robot
 
 STAGES = ("reference", "filter", "gate", "write", "read", "publish", "answer")
 REPORT_EVERY = 0.1
 """s"""
+READY = int(Status.DRIVER_ON | Status.CONTROL_ON)
+HOMING_LEAST, HOMING_MOST = 0.5, 60.0
+"""s. A joint that is sent home may look homed for so long, and is given up after so long."""
 FIGHT_WITHIN = 0.5
 """s. Controllers that both move a joint within this time are fighting over it."""
 
@@ -52,6 +56,7 @@ class Cycle:
         self.timing = Timing(STAGES)
         self.requests = BoardRequests(self)
         self.number = 0
+        self._instant = 0.0
         self.stopped = ""  # why, while it is
         self.waiting = False  # for the beat: then the loop may be left at once
         self.state: Any = outlets.state.message
@@ -64,6 +69,8 @@ class Cycle:
             self.command["mode"],
         )  # of the last command, then the next
         self._measured, self._reference = self.state["position"], self.state["reference"]
+        self._status = self.state["status"]
+        self._homing: dict[int, float] = {}  # joints on their way home, since when
         self._moments, self._before = np.zeros((2, len(STAGES) + 1))
         self._took = np.zeros(len(STAGES))
         self._late, self._missed = 0.0, 0
@@ -84,6 +91,7 @@ class Cycle:
         self.waiting = True
         instant = self.clock.tick()
         self.waiting = False
+        self._instant = instant
         if getattr(self.clock, "restarts", 0) != self._restarts:
             self._take_over_anew()
         moments[0] = now()
@@ -105,6 +113,8 @@ class Cycle:
         self.interface.write(self.command)
         moments[4] = now()
         self.interface.read(self.state)
+        if self._homing or np.bitwise_and.reduce(self._status) & READY != READY:
+            self._follow_idle_joints(instant)
         moments[5] = now()
         self._publish(instant)
         moments[6] = now()
@@ -116,6 +126,21 @@ class Cycle:
         self._restarts = getattr(self.clock, "restarts", 0)
         self.outlets.tell("restart", "another simulator has come; every joint holds where it is now")
         self.begin()
+
+    def expect_home(self, joints: Sequence[int]) -> None:
+        """Leave joints alone that are sent home, until they are there."""
+        self._homing |= dict.fromkeys(joints, self._instant)
+
+    def _follow_idle_joints(self, instant: float) -> None:
+        """Joints that are off or on their way home are led by others: their command is where they are."""
+        for joint, since in list(self._homing.items()):
+            there = self._status[joint] & Status.HOMED and instant - since > HOMING_LEAST
+            if there or instant - since > HOMING_MOST:
+                del self._homing[joint]
+        idle = self._status & READY != READY
+        idle[list(self._homing)] = True
+        self.merging.hold(idle, self._measured, Refusal.NOT_READY)
+        np.copyto(self._position, self._measured, where=idle)
 
     def stop(self, why: str) -> None:
         """Hold every joint where it is, and refuse all references until resume()."""
@@ -154,7 +179,8 @@ class Cycle:
         self.outlets.tell("silent", f"'{name}' has said nothing for {after:.3f} s: {silence.name.lower()}")
         if silence is Silence.STOP:
             self.stop(f"'{name}' fell silent")
-        joints = self.merging.let_go(controller, self._position if silence is Silence.HOLD else self._measured)
+        joints = self.merging.owner == controller
+        self.merging.hold(joints, self._position if silence is Silence.HOLD else self._measured, Refusal.SILENT)
         if silence is Silence.DAMP and self._damps:
             self.merging.mode[joints] = Mode.VELOCITY  # of 0: nothing but the joint's own damping
 

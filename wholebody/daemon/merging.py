@@ -71,15 +71,13 @@ class Merging:
         news, self._silent = late - self._silent, late
         return [(row, _silence(self._silence[row])) for row in sorted(news)]
 
-    def let_go(self, controller: int, position: Array) -> Array:
-        """Take the joints from a silent controller, and want them to stay at a position; returns which they were."""
-        joints: Array = self.owner == controller
-        self.values[:, joints] = 0.0
+    def hold(self, joints: Array, position: Array, why: Refusal) -> None:
+        """Take joints from whoever moves them, and want them to stay at a position."""
+        self.refused[why] += joints & (self.owner != NOBODY)
+        self.values[1:, joints] = 0.0
         self.values[0, joints] = position[joints]
         self.mode[joints] = Mode.POSITION
         self.owner[joints] = NOBODY
-        self.refused[Refusal.SILENT] += joints
-        return joints
 
     def end_lease(self, joint: int) -> int:
         """End the lease on a joint, with all others of its holder; returns whose it was."""
