@@ -433,7 +433,9 @@ def test_a_joint_on_its_way_home_is_left_alone_until_it_is_there():
         rig.go(5)
         assert rig.command("RSP") == 0.0
         assert rig.refused(Refusal.NOT_READY, "RSP") > 0
+        rig.interface._commanded[number] = -0.004  # the board leads it there
         rig.go(round(0.6 / PERIOD))
+        assert rig.command("RSP") == 0.0  # home is zero
         rig.put("mine", {"RSP": 0.01})
         rig.go()
         assert rig.command("RSP") == 0.01

@@ -38,6 +38,8 @@ REPORT_EVERY = 0.1
 READY = int(Status.DRIVER_ON | Status.CONTROL_ON)
 HOMING_LEAST, HOMING_MOST = 0.5, 60.0
 """s. A joint that is sent home may look homed for so long, and is given up after so long."""
+NEAR_HOME = 0.02
+"""rad. A joint that is homed so near to zero goes there."""
 FIGHT_WITHIN = 0.5
 """s. Controllers that both move a joint within this time are fighting over it."""
 
@@ -133,14 +135,20 @@ class Cycle:
 
     def _follow_idle_joints(self, instant: float) -> None:
         """Joints that are off or on their way home are led by others: their command is where they are."""
-        for joint, since in list(self._homing.items()):
-            there = self._status[joint] & Status.HOMED and instant - since > HOMING_LEAST
-            if there or instant - since > HOMING_MOST:
-                del self._homing[joint]
+        home = [joint for joint, since in self._homing.items() if self._is_home(joint, instant - since)]
+        for joint in home:
+            del self._homing[joint]
         idle = self._status & READY != READY
-        idle[list(self._homing)] = True
+        idle[[*self._homing, *home]] = True
         self.merging.hold(idle, self._measured, Refusal.NOT_READY)
         np.copyto(self._position, self._measured, where=idle)
+        for joint in home:
+            if abs(self._measured[joint]) < NEAR_HOME:
+                self.merging.values[0, joint] = 0.0
+
+    def _is_home(self, joint: int, seconds: float) -> bool:
+        homed = bool(self._status[joint] & Status.HOMED) and seconds > HOMING_LEAST
+        return homed or seconds > HOMING_MOST
 
     def stop(self, why: str) -> None:
         """Hold every joint where it is, and refuse all references until resume()."""
