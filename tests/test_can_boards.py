@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from can_rack import PERIOD, ROBOT, Joints, Stage
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from wholebody.errors import HardwareError, UnknownName
@@ -181,8 +181,9 @@ def test_a_board_keeps_references_within_its_limits(rack):
     assert Status.POSITION_ABOVE_MAXIMUM in status(rack).status
 
 
+@settings(max_examples=30)
 @given(some.lists(some.tuples(some.integers(0, 0x7FF), some.binary(max_size=8)), min_size=1, max_size=40))
-def test_noise_neither_raises_nor_moves_anything_but_by_its_own_rules(noise):
+def test_noise_on_both_buses_raises_nothing(noise):
     rack = Rack(ROBOT, Joints())
     for identifier, data in noise:
         rack.send(0, Frame(identifier, data))
@@ -257,6 +258,18 @@ def test_reset_clears_faults_and_forgets_the_home(rack):
     assert replies.read_encoders(frame).counts[0] == 0
 
 
+def test_a_jerk_is_no_over_current():
+    plant = Joints()
+    rack = Rack(ROBOT, plant)
+    for effort in (3.0, 0.0, -3.0, 0.0):
+        plant.effort[RSP] = effort * ROBOT.joint("RSP").effort
+        rack.advance(0.1)
+    assert Status.DRIVER_FAULT not in status(rack).status
+    plant.effort[RSP] = 3.0 * ROBOT.joint("RSP").effort
+    rack.advance(0.3)
+    assert Status.DRIVER_FAULT in status(rack).status
+
+
 def test_a_motor_warms_with_its_current():
     plant = Joints()
     plant.effort[RSP] = 0.8 * ROBOT.joint("RSP").effort
@@ -304,7 +317,7 @@ def test_a_motor_finds_its_home_from_either_side_of_the_switch(start):
     assert Status.HOMED in status(rack).status
     assert plant.position[RSP] == pytest.approx(0.0, abs=0.0075)
     (frame,) = ask(rack, command(Do.ENCODER, 8, 0))
-    assert replies.read_encoders(frame).counts[0] == pytest.approx(plant.position[RSP] * SCALE, abs=2)
+    assert replies.read_encoders(frame).counts[0] == pytest.approx(plant.position[RSP] * SCALE, abs=0.0015 * SCALE)
 
 
 def test_the_limit_switch_is_closed_where_it_is():
@@ -332,7 +345,7 @@ def test_all_motors_with_a_switch_find_their_true_zero():
     assert len(homed) == 25
     assert np.abs(plant.position[homed]).max() < 0.0075
     assert (rack.boards.motors.home[homed] == 6).all()
-    assert np.abs(rack.boards.motors.zero[homed]).max() < 1e-12
+    assert np.abs(rack.boards.motors.zero[homed]).max() < 0.0015  # a step at the speed of the search
 
 
 def test_the_offset_moves_the_zero():

@@ -7,18 +7,19 @@ from hypothesis import strategies as some
 from wholebody.errors import HardwareError
 from wholebody.hardware.can.bits import bits
 from wholebody.hardware.can.frames import Frame
-from wholebody.hardware.can.wire import NEVER, Faults, Wire
+from wholebody.hardware.can.wire import LONGEST_QUEUE, NEVER, Faults, Wire
 
 BIT = 1e-6
 
 
 def carry(wire, frames, at=0.0):
     """Send frames of (sender, frame) at one time, and let everything through."""
-    for sender, frame in frames:
-        wire.put(at, sender, frame)
     found = []
-    while wire.next_time < NEVER:
-        found.append(wire.step())
+    for begin in range(0, max(len(frames), 1), LONGEST_QUEUE):
+        for sender, frame in frames[begin : begin + LONGEST_QUEUE]:
+            wire.put(at, sender, frame)
+        while wire.next_time < NEVER:
+            found.append(wire.step())
     return [delivery for delivery in found if delivery]
 
 
@@ -72,6 +73,14 @@ def test_a_full_second_carries_no_more_than_a_megabit():
     assert wire.traffic.bits == sum(bits(frame) for _, frame in sent)
 
 
+def test_a_sender_that_does_not_stop_loses_what_is_too_much():
+    wire = Wire()
+    for _, frame in frames_of(LONGEST_QUEUE + 10):
+        wire.put(0.0, "pc", frame)
+    assert wire.traffic.refused == 10
+    assert len(carry(wire, [])) + len(carry(wire, [("pc", Frame(1, b""))])) == LONGEST_QUEUE + 1
+
+
 def test_lost_frames_take_their_time_and_arrive_nowhere():
     wire, sent = Wire(Faults(loss=0.2), seed=1), frames_of(1000)
     deliveries = carry(wire, sent)
@@ -87,9 +96,20 @@ def test_corrupted_frames_go_again_so_that_all_arrive_later_and_in_order():
     assert [each.frame for each in deliveries] == [each.frame for each in good]
     assert 80 < wire.traffic.corrupted < 180
     extra = wire.traffic.bits - sum(bits(frame) for _, frame in sent)
-    # An error frame is 20 bits with 3 of intermission; what was sent until the error is lost too.
-    assert 24 * wire.traffic.corrupted <= extra <= 160 * wire.traffic.corrupted
     assert deliveries[-1].time == pytest.approx(good[-1].time + extra * BIT)
+
+
+def test_an_error_costs_what_was_sent_an_error_frame_and_the_intermission():
+    frame = Frame(0x155, b"\x55" * 8)
+    costs = []
+    for seed in range(400):
+        wire = Wire(Faults(corruption=0.5), seed)
+        carry(wire, [("pc", frame)])
+        if wire.traffic.corrupted == 1:
+            costs.append(wire.traffic.bits - bits(frame))
+    # From the first bit to the last, then 20 bits of error frame and 3 of intermission.
+    assert 24 <= min(costs) < 40
+    assert bits(frame) < max(costs) <= bits(frame) - 4 + 23
 
 
 def test_undetected_corruption_turns_one_bit():
