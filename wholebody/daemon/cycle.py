@@ -63,6 +63,7 @@ class Cycle:
         self.waiting = False  # for the beat: then the loop may be left at once
         self.state: Any = outlets.state.message
         self.command: Any = outlets.commanded.message
+        self._take_events = getattr(interface, "take_events", list)  # what happened to the boards, in words
         self._publishes_command = not getattr(interface, "publishes_command", False)
         self._damps = Mode.VELOCITY in modes
         self._filtered = np.zeros(len(robot.moving))
@@ -226,6 +227,8 @@ class Cycle:
         report["refused"], report["refused_by_joint"] = refused.sum(1), refused.sum(0)
         report["refused"][Refusal.WRONG_LAYOUT] += controllers.left_out
         self.outlets.report.put()
+        for text in self._take_events():
+            self.outlets.tell("boards", text)
         self._tell_fights()
 
     def _tell_fights(self) -> None:
