@@ -116,11 +116,12 @@ class Rig:
             Channel(self.names.reply) as replies,
             replies.reader() as reader,
         ):
-            writer.message["number"], writer.message["verb"] = self.clock.beats, verb
+            number = self.cycle.number
+            writer.message["number"], writer.message["verb"] = number, verb
             writer.message["joint"] = messages.ALL_JOINTS if joint is None else self.robot.index[joint]
             writer.message["values"] = [*values, *[0.0] * 4][:4]
             writer.put()
             self.go()
             assert reader.latest()
-            assert reader.message["number"] == self.clock.beats - 1
+            assert reader.message["number"] == number
             return np.array(reader.message).copy()[()]

@@ -56,6 +56,19 @@ def kill_daemon(name="robot"):
     return process
 
 
+def heavy_libraries(process):
+    """Which libraries that the daemon must do without are loaded in a process."""
+    maps = Path(f"/proc/{process}/maps").read_text()
+    assert "numpy" in maps, "libraries show here"
+    return [name for name in ("numba", "llvmlite", "pinocchio", "mujoco") if name in maps]
+
+
+def resident_megabytes(process):
+    """The memory that a process has."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
+
+
 def wait_for(condition, seconds=15.0):
     """Wait until something is so."""
     until = time.monotonic() + seconds

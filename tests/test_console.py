@@ -20,7 +20,7 @@ from wholebody.channels import Channel
 from wholebody.cli import console_motion
 from wholebody.cli.console import completions, history_file
 from wholebody.cli.console_commands import COMMANDS, execute, find
-from wholebody.cli.console_motion import Move, Trapezoid
+from wholebody.cli.console_profile import Move, Trapezoid
 from wholebody.cli.console_session import Session
 from wholebody.errors import BadMessage, HardwareError, NoRobot, UnknownName
 from wholebody.hardware import connect
@@ -124,6 +124,8 @@ def test_a_stopped_robot_moves_only_after_resume(talk):
     with pytest.raises(HardwareError, match="resume"):
         talk("goto RSP 0.1")
     assert talk.session.look().stopped
+    assert [event.name for event in talk.session.look().events] == ["stop"]
+    assert "a console" in wholebody("status").stdout
     talk("resume")
     talk("goto RSP 0.1")
     assert joint(talk, "RSP").position == pytest.approx(0.1, abs=1e-3)

@@ -7,11 +7,21 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
-from robot_processes import MAIN, daemon, end_all, kill_daemon, simulator, wait_for, wholebody
+from robot_processes import (
+    EXAMPLES,
+    MAIN,
+    daemon,
+    end_all,
+    heavy_libraries,
+    kill_daemon,
+    resident_megabytes,
+    simulator,
+    wait_for,
+    wholebody,
+)
 
 from wholebody import messages, robots
 from wholebody.channels import Channel
@@ -22,8 +32,6 @@ from wholebody.errors import BadMessage, UnknownName
 from wholebody.hardware import connect
 from wholebody.messages import Filter
 
-HEAVY = ("numba", "llvmlite", "pinocchio", "mujoco")
-
 
 @pytest.fixture(autouse=True)
 def nothing_is_left():
@@ -33,11 +41,6 @@ def nothing_is_left():
 
 def status():
     return json.loads(wholebody("status", "--json").stdout)
-
-
-def memory(process):
-    lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
 
 
 def move(joints, seconds=1.0):
@@ -150,6 +153,39 @@ def test_a_simulator_for_another_plan_is_replaced():
     assert status()["robot"] == "minihubo"
 
 
+def test_a_daemon_whose_simulator_died_is_given_another():
+    wholebody("start", "--no-physics")
+    process, before = daemon(), simulator()
+    os.kill(before, signal.SIGKILL)
+    wait_for(lambda: simulator() is None)
+    ticks = Watcher().look().tick
+    wholebody("start", "--no-physics")
+    assert daemon() == process
+    assert simulator() not in (None, before)
+    wait_for(lambda: Watcher().look().tick > ticks)
+
+
+def test_two_starts_at_once_give_one_robot():
+    starts = [subprocess.Popen([*MAIN, "start", "--loopback"], stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [each.communicate(timeout=40)[1] for each in starts]
+    assert sorted(each.returncode for each in starts) == [0, 1], said
+    assert daemon() is not None
+    assert Watcher().look().silent < 1
+
+
+def test_somebody_elses_simulator_is_used_and_left_alone():
+    own = subprocess.Popen([sys.executable, EXAMPLES / "simulator.py"], stdout=subprocess.DEVNULL)
+    wait_for(lambda: simulator() == own.pid, 30)
+    try:
+        wholebody("start")
+        assert simulator() == own.pid
+        assert "left alone" in wholebody("stop").stdout
+        assert own.poll() is None
+    finally:
+        own.kill()
+        own.communicate()
+
+
 def test_a_robot_that_cannot_start_says_why():
     with Channel("robot.events", np.dtype("f8")) as channel, channel.writer():
         run = wholebody("start", "--loopback", check=False)
@@ -185,16 +221,12 @@ def test_the_filter_asked_for_is_that_of_all_joints():
 # What the daemon is.
 
 
-@pytest.mark.parametrize("option", ["--physics", "--loopback"])
-def test_the_daemon_is_small_and_loads_nothing_heavy(option):
-    wholebody("start", option)
+def test_the_daemon_is_small_and_loads_nothing_heavy():
+    wholebody("start", "--no-physics")
     move({"RSP": 0.1}, seconds=0.3)
-    maps = Path(f"/proc/{daemon()}/maps").read_text()
-    assert "numpy" in maps, "the libraries show here"
-    assert [name for name in HEAVY if name in maps] == []
-    assert memory(daemon()) < 100
-    if option == "--physics":
-        assert "mujoco" in Path(f"/proc/{simulator()}/maps").read_text(), "the simulator is another process"
+    assert heavy_libraries(daemon()) == []
+    assert resident_megabytes(daemon()) < 100
+    assert "mujoco" in heavy_libraries(simulator()), "the simulator is another process, and the check sees it"
 
 
 def test_the_service_starts_it_in_the_foreground_with_real_time_rights():
@@ -270,17 +302,18 @@ def test_a_filter_with_the_wrong_numbers_is_refused(words):
         filter_request(words)
 
 
-def test_channels_of_the_same_robot_are_kept_and_those_in_use_too():
+def test_only_channels_of_another_robot_are_swept_and_none_that_is_in_use():
     mini, hubo = robots.load("minihubo"), robots.load("hubo2plus")
     with (
         Channel("robot.state", mini.state_dtype()) as state,
-        Channel("robot.wave.reference", messages.reference(("RSP",))) as used,
+        Channel("robot.commanded", mini.reference_dtype()) as commanded,
+        Channel("robot.wave.reference", mini.reference_dtype()) as used,
         used.writer(),
+        Channel("robot.to_simulator", messages.tick()) as common,
         Channel("other.state", mini.state_dtype()) as other,
     ):
+        everything = [each.path for each in (state, commanded, used, common, other)]
         life.sweep("robot", mini)
-        assert state.path.exists()
+        assert all(path.exists() for path in everything)
         life.sweep("robot", hubo)
-        assert not state.path.exists()
-        assert used.path.exists()
-        assert other.path.exists()
+        assert [path.name for path in everything if not path.exists()] == ["robot.state", "robot.commanded"]

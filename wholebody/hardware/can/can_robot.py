@@ -145,7 +145,7 @@ class CanRobot:
         return self._verbs.command(verb, joint, values)
 
     def __enter__(self) -> Self:
-        """Take the robot: find all boards, and hold every joint where it is."""
+        """Take the robot: find all boards, hear how they are, and hold every joint where it is."""
         until = self.now() + SEARCH
         while self.now() < until and not (self._heard > 0)[self._wired].all():
             self._ask()
@@ -155,6 +155,11 @@ class CanRobot:
         if not (self._heard > 0).any():
             where = self.ports[0].trouble or "check power and cables, and the bit rate of 1 Mbit/s"
             raise HardwareError(f"no board of {self.robot.name} answers: {where}")
+        for _ in range(2 * len(self._boards)):  # every board has its turn, twice
+            if all(times for times, there in zip(self.listening.status_heard, self._heard, strict=True) if there):
+                break
+            self._ask()
+            self._collect(self.now() + max(self.patience, self.period))
         np.copyto(self.held, self._position)
         self.waiting[:] = self._heard == 0
         self._velocity[:] = 0.0
