@@ -53,7 +53,7 @@ while True:
 
 def test_help_lists_every_command_and_needs_no_argument():
     for run in (wholebody(), wholebody("--help"), wholebody("-h")):
-        for command in ("demo", "robots", "sim", "channels", "bridge", "bench", "warmup"):
+        for command in ("demo", "robots", "sim", "motion", "teach", "channels", "bridge", "bench", "warmup"):
             assert re.search(rf"^\W*{command}\s", run.stdout + run.stderr, re.MULTILINE), command
 
 
