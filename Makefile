@@ -37,7 +37,7 @@ torture: $(VENV)/.dev $(BUILT)    ## five minutes of killed writers and readers 
 
 experiments: $(if $(EXPERIMENTS),$(VENV)/.dev $(BUILT))    ## repeat the tables of the documents
 	@$(if $(EXPERIMENTS),,echo "there are no experiments yet")
-	@for each in $(EXPERIMENTS); do echo "$$each"; $(BIN)/python "$$each" || exit 1; done
+	@for each in $(basename $(notdir $(EXPERIMENTS))); do echo "$$each"; $(BIN)/python -m "experiments.$$each" || exit 1; done
 
 docs: $(VENV)/.python    ## write docs/architecture.md anew from the docstrings
 	@$(BIN)/python tools/architecture.py

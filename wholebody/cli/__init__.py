@@ -18,6 +18,8 @@ COMMANDS = (
     "read",
     "robots",
     "sim",
+    "motion",
+    "teach",
     "channels",
     "bridge",
     "bench",

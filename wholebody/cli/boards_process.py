@@ -18,7 +18,7 @@ from wholebody.hardware.plant import Plant
 from wholebody.realtime import realtime
 from wholebody.robots import Robot
 
-PRIORITY = 40
+PRIORITY = 60  # above the daemon's
 USUAL_FOLDER = "/dev/shm/wholebody"
 Announce = Callable[[str, Sequence[int]], None]
 

@@ -34,7 +34,7 @@ class BoardVerbs:
     def __init__(self, robot: CanRobot) -> None:
         self._robot = robot
         self.homing_boards: frozenset[int] = frozenset()  # by number
-        self._homing: dict[int, tuple[float, int]] = {}  # joint: since when, and how many statuses had come then
+        self.homing: dict[int, tuple[float, int]] = {}  # joint: since when, and how many statuses had come then
         self._verbs: dict[Verb, Callable[[list[int], Sequence[float]], Answer]] = {
             Verb.STATUS: self._status,
             Verb.HOME: self._home,
@@ -57,15 +57,15 @@ class BoardVerbs:
 
     def follow_homing(self, now: float) -> None:
         """Look who has arrived, and let references through to it again."""
-        if not self._homing:
+        if not self.homing:
             return
         listening, names = self._robot.listening, self._robot.robot.joint_names
-        for joint, (since, heard) in list(self._homing.items()):
+        for joint, (since, heard) in list(self.homing.items()):
             asked = listening.status_heard[joint] > heard
             homed = asked and listening.homes[joint] == HOMED
             failed = asked and bool(Status(self._robot.status(joint)) & FAULTS)
             if now - since >= HOMING_LEAST and (homed or failed or now - since > HOMING_MOST):
-                del self._homing[joint]
+                del self.homing[joint]
                 self._robot.wait_near([joint])
                 if not homed:
                     self._robot.tell(f"{names[joint]} did not find its home")
@@ -91,7 +91,7 @@ class BoardVerbs:
         for joint in able:
             board = self._board(joint)
             self._robot.send(board, command(Do.GO_HOME, board.number, motor=self._motor(joint)))
-            self._homing[joint] = (now, self._robot.listening.status_heard[joint])
+            self.homing[joint] = (now, self._robot.listening.status_heard[joint])
         self._robot.wait_near(able)
         self._note_boards()
         return Answer(True, f"{self._names(able)}: going home")
@@ -153,7 +153,7 @@ class BoardVerbs:
         return Answer(True, f"{self._names(able)}: Kp {kp}, Ki {ki}, Kd {kd}")
 
     def _note_boards(self) -> None:
-        self.homing_boards = frozenset(self._board(joint).number for joint in self._homing)
+        self.homing_boards = frozenset(self._board(joint).number for joint in self.homing)
 
     def _board(self, joint: int) -> Board:
         return self._robot.wiring.board_of(self._robot.robot.joint_names[joint])

@@ -38,7 +38,7 @@ from wholebody.hardware.can.ports import Port
 from wholebody.hardware.can.replies import Power, Tilt
 from wholebody.hardware.can.wiring import Board, Wiring
 from wholebody.hardware.interface import Answer, Record
-from wholebody.messages import Measured, Mode, Verb
+from wholebody.messages import Measured, Mode, Status, Verb
 from wholebody.robots.robot import Robot
 
 SILENT_AFTER = 20
@@ -133,6 +133,8 @@ class CanRobot:
             self._collect(self.now())
             self._ask()
         state.setfield(self._state, self._state.dtype, 0)
+        for joint in self._verbs.homing:
+            state["status"][joint] &= ~np.uint32(Status.HOMED)  # not before references go through again
 
     def stop(self) -> None:
         """Hold every joint where it is."""
