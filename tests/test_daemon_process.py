@@ -19,6 +19,7 @@ from wholebody import robots
 from wholebody.channels import Channel
 from wholebody.errors import BadPeriod, NoRobot, UnknownJointWarning, UnknownName
 from wholebody.hardware import Clock, Names, RobotInterface, connect
+from wholebody.motion import KeyFrames
 
 ROBOT = robots.load("hubo2plus")
 STEPS = np.array([joint.velocity for joint in ROBOT.moving]) * 0.005
@@ -203,3 +204,18 @@ def test_the_newest_reference_at_a_tick_is_what_the_tick_writes(daemon):
         newest = [spoke for stamp, spoke in spoken if stamp <= began_ns][-1:]
         newest += [spoke for stamp, spoke in spoken if began_ns < stamp <= ended_ns]
         assert value in newest
+
+
+def test_a_motion_in_a_file_is_played_through_the_daemon(daemon):
+    wave = Path(__file__).parent.parent / "examples" / "wave.yaml"
+    command = [sys.executable, "-m", "wholebody.cli", "motion", "play", str(wave), "--live"]
+    commands = Commands()
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as player:
+        while player.poll() is None:
+            commands.look(0.05)
+        said = player.stdout.read()
+    assert player.returncode == 0, said
+    assert "holds its end" in said
+    assert commands.steps_above_limit == 0
+    trajectory = KeyFrames.read(wave, ROBOT).trajectory()
+    assert commands.last == pytest.approx(trajectory.at(trajectory.duration).position, abs=1e-9)

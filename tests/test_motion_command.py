@@ -168,7 +168,7 @@ def test_a_robot_that_falls_is_said_to_have_fallen(file):
 @pytest.fixture
 def state():
     """A robot's state channel, put to at 100 Hz, and a way to move the knee."""
-    with Channel("hubo2plus.state", hubo().state_dtype()) as channel, channel.writer() as writer:
+    with Channel("robot.state", hubo().state_dtype()) as channel, channel.writer() as writer:
         ended, moved = threading.Event(), threading.Event()
         position = writer.message["position"]
         position[:] = hubo().posture("stand")
@@ -242,10 +242,10 @@ def test_a_file_that_exists_is_kept_unless_forced(state, tmp_path):
 
 
 def test_the_state_of_another_robot_is_refused_and_so_is_a_channel_that_is_not_there(state, tmp_path):
-    run = wholebody("teach", "hoap3", "-o", tmp_path / "a.yaml", "--channel", "hubo2plus.state", stdin="q\n")
+    run = wholebody("teach", "hoap3", "-o", tmp_path / "a.yaml", "--channel", "robot.state", stdin="q\n")
     assert "this is no state of hoap3" in str(run.exception)
-    run = wholebody("teach", "hoap3", "-o", tmp_path / "a.yaml", stdin="q\n")
-    assert "hoap3.state" in str(run.exception)
+    run = wholebody("teach", "hubo2plus", "-o", tmp_path / "a.yaml", "--channel", "nobody.state", stdin="q\n")
+    assert "nobody.state" in str(run.exception)
 
 
 def taught_frames(path):
@@ -289,6 +289,6 @@ def test_a_channel_gone_quiet_is_said_so_and_what_was_taken_is_kept(state, tmp_p
     monkeypatch.setattr(teach, "PATIENCE", 0.05)
     path = tmp_path / "taught.yaml"
     run = wholebody("teach", "hubo2plus", "-o", path, stdin="\nq\n")
-    assert "nothing has come on hubo2plus.state for 0.05 s" in run.output.replace("\n", " ")
+    assert "nothing has come on robot.state for 0.05 s" in run.output.replace("\n", " ")
     assert not path.exists()
     assert run.exit_code == 0

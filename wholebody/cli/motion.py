@@ -15,10 +15,11 @@ from rich.table import Table
 
 from wholebody import robots
 from wholebody.cli.sim import Summary
-from wholebody.errors import BadMotionFile, LimitsExceeded
+from wholebody.errors import BadMotionFile, LimitsExceeded, WrongRecord
+from wholebody.hardware import connect
 from wholebody.kinematics import Collisions
-from wholebody.motion import JointTable, KeyFrames, Limits, Plan, files, plan, play, plot
-from wholebody.motion.playing import posture_of
+from wholebody.motion import JointTable, KeyFrames, Limits, Plan, Trajectory, files, plan, play, plot
+from wholebody.motion.playing import Played, posture_of
 from wholebody.robots import Robot
 from wholebody.simulation import Simulation
 from wholebody.simulation.film import Recording
@@ -119,26 +120,53 @@ def play_file(
     film: Annotated[Path | None, typer.Option(help="A film (.mp4) or a filmstrip (.png) of it.")] = None,
     acceleration: Acceleration = np.inf,
     collisions: Annotated[bool, typer.Option(help="Refuse a motion that collides with itself.")] = True,
+    live: Annotated[bool, typer.Option("--live", help="On the robot that runs (wholebody start), not here.")] = False,
+    name: Annotated[str, typer.Option(help="The name of the robot that runs, if it has one of its own.")] = "",
 ) -> None:
-    """Play a motion in the simulator, from wherever the robot is; a motion it cannot do is refused.
+    """Play a motion, in a simulator of its own or live, from wherever the robot is; what it cannot do is refused.
 
     wholebody motion play examples/wave.yaml --film wave.mp4
+
+    wholebody motion play examples/wave.yaml --live
     """
     motion, machine = opened(file, robot, rest, period)
-    limits, trajectory = Limits.of(machine, acceleration=acceleration), motion.trajectory()
+    limits = Limits.of(machine, acceleration=acceleration)
     with waiting("checking"):
         checker = Collisions(machine) if collisions else None
         found = motion.violations(limits, checker)
     if found:
         raise LimitsExceeded(str(file), found)
+    if live:
+        played = play_live(motion.trajectory(), machine, limits, checker, name)
+        tell(file, machine, played, "[bold green]holds its end[/]")
+        return
     with Simulation(machine, physics=physics, posture=start) as simulation:
         state, reference = simulation.new_state(), simulation.new_reference()
         simulation.read(state)
-        whole = plan(trajectory, posture_of(state), limits, simulation.period)
+        whole = plan(motion.trajectory(), posture_of(state), limits, simulation.period)
         with watched(simulation, whole, film) as clock:
-            played = play(trajectory, simulation, clock, state, reference, limits, checker=checker)
+            played = play(motion.trajectory(), simulation, clock, state, reference, limits, checker=checker)
     fell = physics and clock.summary.fell
-    verdict = "[bold red]fell[/]" if fell else "[bold green]holds its end[/]"
+    moved = f"{1000 * clock.summary.drift:.0f} mm at most"
+    tell(file, machine, played, "[bold red]fell[/]" if fell else "[bold green]holds its end[/]", moved)
+    if film is not None:
+        print(f"written: {film} ({film.stat().st_size / 1024:.0f} KiB)")
+    if fell:
+        raise typer.Exit(1)
+
+
+def play_live(trajectory: Trajectory, machine: Robot, limits: Limits, checker: Collisions | None, name: str) -> Played:
+    """Play through the daemon."""
+    with connect("play", name) as robot:
+        if robot.joints != machine.joint_names:
+            raise WrongRecord(f"this motion is for {machine.name}, and the robot that runs has other joints")
+        state, reference = np.zeros(1, machine.state_dtype())[0], np.zeros(1, machine.reference_dtype())[0]
+        with waiting("playing"):
+            return play(trajectory, robot, robot, state, reference, limits, checker=checker)
+
+
+def tell(file: Path, machine: Robot, played: Played, verdict: str, moved: str = "") -> None:
+    """Print how it went."""
     console = Console(highlight=False)
     console.print(f"[bold]{machine.title or machine.name}[/] played {file}, and {verdict}")
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -146,12 +174,9 @@ def play_file(
     table.add_row("motion", f"{played.motion:.2f} s")
     table.add_row("behind its reference", f"{played.worst_error:.3f} rad at most, joint {played.worst_joint}")
     table.add_row("at the end", f"{played.final_error:.3f} rad")
-    table.add_row("centre of mass moved", f"{1000 * clock.summary.drift:.0f} mm at most")
+    if moved:
+        table.add_row("centre of mass moved", moved)
     console.print(table)
-    if film is not None:
-        console.print(f"written: {film} ({film.stat().st_size / 1024:.0f} KiB)")
-    if fell:
-        raise typer.Exit(1)
 
 
 class Watched:
@@ -165,6 +190,11 @@ class Watched:
     def period(self) -> float:
         """Seconds from one beat to the next."""
         return self._simulation.period
+
+    @property
+    def missed(self) -> int:
+        """None: simulated time waits."""
+        return self._simulation.missed
 
     def tick(self) -> float:
         """Let one control period go by."""

@@ -15,6 +15,7 @@ from rich.table import Table
 from wholebody import robots
 from wholebody.channels import Channel, Reader
 from wholebody.errors import BadMotion, BadMotionFile, ClockJumped
+from wholebody.hardware import Names
 from wholebody.motion import Limits, Teacher
 
 FRESH = 1.0
@@ -29,7 +30,7 @@ console = Console(highlight=False)
 def teach(
     robot: Annotated[str, typer.Argument(help="A robot by name (see `wholebody robots`), or a URDF or MJCF file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Key-frame file (.yaml) to write.")],
-    channel: Annotated[str, typer.Option(help="Where its state comes from; ROBOT.state if not told.")] = "",
+    channel: Annotated[str, typer.Option(help="Where its state comes from; robot.state if not told.")] = "",
     speed: Annotated[float, typer.Option(min=0.01, max=1.0, help="Share of the velocity limits to use.")] = 0.2,
     force: Annotated[bool, typer.Option("--force", "-f", help="Write over a file that exists.")] = False,
 ) -> None:
@@ -40,7 +41,7 @@ def teach(
     printf 'ready\\nreach\\nq\\n' | wholebody teach hubo2plus -o reach.yaml
     """
     machine = robots.load(robot)
-    name = channel or f"{machine.name}.state"
+    name = channel or Names().state
     if output.exists() and not force:
         raise BadMotionFile(f"{output} exists already: choose another name, or write over it with --force")
     if not output.parent.is_dir():
