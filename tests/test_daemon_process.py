@@ -219,3 +219,20 @@ def test_a_motion_in_a_file_is_played_through_the_daemon(daemon):
     assert commands.steps_above_limit == 0
     trajectory = KeyFrames.read(wave, ROBOT).trajectory()
     assert commands.last == pytest.approx(trajectory.at(trajectory.duration).position, abs=1e-9)
+
+
+def test_a_filter_process_makes_steps_smooth(daemon):
+    command = [sys.executable, "-m", "wholebody.cli", "filter", "mine", "smooth 20"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process, connect("mine", filtered=True) as robot:
+        try:
+            path = []
+            until = time.monotonic() + 10.0
+            while time.monotonic() < until and robot.position("RSP") < 0.29:
+                robot.tick()
+                robot.move({"RSP": 0.3})
+                path.append(robot.position("RSP"))
+        finally:
+            process.terminate()
+        assert process.wait(10) == 0
+    assert path[-1] >= 0.29
+    assert np.diff(path).max() < 0.5 * STEPS[ROBOT.index["RSP"]]  # unfiltered it is all of it

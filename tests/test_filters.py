@@ -14,6 +14,7 @@ from wholebody.channels import Channel
 from wholebody.daemon import filter_process
 from wholebody.daemon.filters import LENGTH, Filters
 from wholebody.errors import BadReference
+from wholebody.hardware import Names
 from wholebody.messages import Filter
 
 angles = st.floats(-3, 3)
@@ -134,7 +135,7 @@ def wires():
     """What a daemon and a controller hold of the filter's channels: state and unfiltered writers, filtered reader."""
     with Channel("robot.state", messages.state(JOINTS)) as states:
         layout = messages.reference(JOINTS)
-        with Channel(filter_process.unfiltered("wave"), layout) as raw, Channel("robot.wave.reference", layout) as out:
+        with Channel(Names().unfiltered("wave"), layout) as raw, Channel("robot.wave.reference", layout) as out:
             state = states.writer()
             state.message["reference"] = [0.1, 0.2, 0.3]
             state.message["position"] = [0.1, 0.2, 0.3]

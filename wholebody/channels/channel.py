@@ -157,9 +157,9 @@ class Reader(_ring.Reader):
 
     def __new__(cls, ring: _ring.Ring, dtype: np.dtype[Any], into: npt.NDArray[Any] | None = None) -> Self:
         """Open the ring for reading."""
-        storage: npt.NDArray[Any] = np.zeros(1, dtype) if into is None else into[:]
-        if storage.dtype != dtype or storage.shape != (1,):
+        if into is not None and (into.dtype != dtype or into.shape != (1,)):
             raise WrongRecord(f"a reader's message goes into an array of one record of its layout, not {into!r}")
+        storage: npt.NDArray[Any] = np.zeros(1, dtype) if into is None else into[:]
         raw = storage.view(np.uint8).reshape(-1)
         self = super().__new__(cls, ring, raw.data)
         storage.flags.writeable = raw.flags.writeable = False  # for others than the ring, which has its buffer

@@ -16,6 +16,7 @@ COMMANDS = (
     "status",
     "console",
     "read",
+    "filter",
     "robots",
     "sim",
     "motion",

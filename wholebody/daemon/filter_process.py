@@ -32,11 +32,6 @@ SILENT_AFTER = 3
 """declared periods without a word"""
 
 
-def unfiltered(controller: str, robot: str = "") -> str:
-    """The channel on which a controller puts references that are to be filtered."""
-    return f"{Names(robot).robot}.{controller}.unfiltered"
-
-
 def run(
     controller: str,
     robot: str = "",
@@ -54,7 +49,7 @@ def run(
     with Channel(names.state) as states, states.reader() as state:
         layout = messages.reference(messages.labels(states.dtype))
         with (
-            Channel(unfiltered(controller, robot), layout) as raw,
+            Channel(names.unfiltered(controller), layout) as raw,
             Channel(names.reference(controller), layout) as filtered,
             raw.reader() as wanted,
             filtered.writer() as writer,

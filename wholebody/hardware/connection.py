@@ -32,14 +32,18 @@ def connect(
     period: float = 0.0,
     silence: Silence = Silence.HOLD,
     lease: bool = False,
+    filtered: bool = False,
     timeout: float = 5.0,
 ) -> Connection:
     """Connect to the robot of a name (by default the one there is), as a controller of a name of one's own.
 
     A controller that declares its period (s) says what is to become of its joints if it falls silent; without one they
-    hold its last word for ever. A lease keeps all others from the joints that it moves; it needs a period.
+    hold its last word for ever. A lease keeps all others from the joints that it moves; it needs a period. `filtered`
+    sends references through a filter process (wholebody filter), without which nothing moves.
     """
-    return Connection(controller, robot, period=period, silence=silence, lease=lease, timeout=timeout)
+    return Connection(
+        controller, robot, period=period, silence=silence, lease=lease, filtered=filtered, timeout=timeout
+    )
 
 
 class Connection:
@@ -53,6 +57,7 @@ class Connection:
         period: float = 0.0,
         silence: Silence = Silence.HOLD,
         lease: bool = False,
+        filtered: bool = False,
         timeout: float = 5.0,
     ) -> None:
         if not (np.isfinite(period) and period >= 0):
@@ -64,7 +69,8 @@ class Connection:
         self.joints = messages.labels(self._reader.message.dtype)
         self.index: Mapping[str, int] = {name: number for number, name in enumerate(self.joints)}
         self.state: Record = self._reader.message
-        self._channel = Channel(names.reference(controller), messages.reference(self.joints))
+        channel = names.unfiltered(controller) if filtered else names.reference(controller)
+        self._channel = Channel(channel, messages.reference(self.joints))
         self._writer = self._channel.writer()
         self.reference: Any = self._writer.message
         self.reference["period"], self.reference["silence"], self.reference["lease"] = period, silence, lease

@@ -3,6 +3,7 @@
     robot.state                 what was measured, every cycle
     robot.commanded             what was written to the robot, every cycle
     robot.<controller>.reference   what a controller wants, as often as it likes
+    robot.<controller>.unfiltered  the same, for a filter process that passes it on
     robot.request, robot.reply  a console's requests, and the answers
     robot.stop                  any message here stops the robot
     robot.tick, robot.timing    the beat, and how long each stage of the cycle took
@@ -40,6 +41,10 @@ class Names:
     def reference(self, controller: str) -> str:
         """What a controller wants."""
         return f"{self.robot}.{controller}{SUFFIX}"
+
+    def unfiltered(self, controller: str) -> str:
+        """What a controller wants, before it is filtered by a process of its own."""
+        return f"{self.robot}.{controller}.unfiltered"
 
     def controller(self, channel: str) -> str | None:
         """The controller whose reference channel this is; None if it is none of this robot."""
