@@ -7,6 +7,7 @@ sequence numbers and stamps of the channels. `period_…` are the times from one
 speaks at that rate; `unheard_…` counts the cycles that the loop missed meanwhile. `killed` controllers were forked,
 spoke at 1 kHz and were killed with SIGKILL in the middle; `steps_above_limit` counts commands that changed by more than
 the joint's velocity limit allows. Missed cycles are compared with a run of the same length in which nothing happens.
+`handshake` is a period of 5 ms with a simulator in lock-step, in two processes and as fast as they can.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import handshake
 from benchmarks.processes import Helper, private_channels
 from benchmarks.report import Budget, Progress, Report, Section, Timing, part
 from wholebody import messages, robots
@@ -77,6 +79,7 @@ def run(quick: bool, progress: Progress) -> Report:
         report.sections.append(Section("controllers at other rates", other_rates(quick, part(progress, 0.5, 0.7))))
         progress("kill -9", 0.7)
         report.sections.append(Section("kill -9 of controllers", killings(10 if quick else 200, 0.3)))
+    report.sections.append(handshake.section(quick, part(progress, 0.9, 1.0)))
     report.limit_median("work", 100.0)
     difference = abs(cpu_busy - cpu_idle)
     report.budgets.append(Budget("cpu, three controllers − idle", round(difference, 3), 0.3, "% of a core"))

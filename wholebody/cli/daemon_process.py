@@ -15,7 +15,6 @@ from functools import partial
 from wholebody import messages, robots
 from wholebody.channels import Channel
 from wholebody.cli.plan import Plan, boards_channel, filter_request
-from wholebody.daemon.contract import Contract
 from wholebody.daemon.cycle import Cycle
 from wholebody.daemon.process import Summary, run
 from wholebody.errors import HardwareError, WholebodyError
@@ -133,10 +132,9 @@ def main(text: str) -> None:
     robot = robots.load(plan.robot)
     behind = BEHIND[plan.behind](plan, robot)
     say(f"{robot.name} ({plan.behind}) runs as '{plan.name}'")
-    contract = Contract(period=plan.period)
     prepare = partial(set_filter, plan.filter) if plan.filter else None
     priority = PRIORITY if behind.clock is None else None  # simulated time waits for us
-    show(run(robot, behind.interface, plan.name, contract, behind.clock, prepare=prepare, priority=priority))
+    show(run(robot, behind.interface, plan.name, plan.contract, behind.clock, prepare=prepare, priority=priority))
 
 
 def set_filter(words: str, cycle: Cycle) -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from wholebody.daemon.contract import Contract, OnMiss
 from wholebody.errors import BadMessage, UnknownName
 from wholebody.hardware.names import Names
 from wholebody.messages import Filter
@@ -30,6 +31,8 @@ class Plan:
     can: tuple[str, ...] = ()  # buses of a real robot; none: simulated boards
     device: str = ""  # servo bus of a real robot; none: simulated servos
     filter: str = ""  # for all joints, as one types it: smooth 20
+    misses_allowed: int = Contract.misses_allowed
+    on_miss: str = str(Contract.on_miss)
 
     @classmethod
     def make(cls, name: str, robot: str, tier: str, physics: bool | None = None, **more: Any) -> Plan:
@@ -38,6 +41,13 @@ class Plan:
             raise UnknownName("tier", tier, TIERS)
         physics = tier == "virtual" if physics is None else physics
         return cls(name, robot or TIERS[tier], tier, physics=physics, **more)
+
+    @property
+    def contract(self) -> Contract:
+        """What the loop promises."""
+        if self.on_miss not in list(OnMiss):
+            raise UnknownName("thing to do on a miss", self.on_miss, list(OnMiss))
+        return Contract(self.period, self.misses_allowed, OnMiss(self.on_miss))
 
     @property
     def behind(self) -> str:

@@ -45,6 +45,8 @@ def start(
     filter: Annotated[
         str, typer.Option(metavar="MODE", help='For all joints: "smooth 20", "compliant 0.5", "feedback 20".')
     ] = "",
+    misses_allowed: Annotated[int, typer.Option(min=0, help="Cycles in a row that the loop may miss.")] = 20,
+    on_miss: Annotated[str, typer.Option(help="What more of them lead to: count, or stop the robot.")] = "count",
     service: Annotated[bool, typer.Option("--service", help="Print a systemd unit that starts it, and end.")] = False,
 ) -> None:
     """Start a robot: one process owns it, any number of controllers may move it.
@@ -68,7 +70,10 @@ def start(
         can=buses,
         device=device,
         filter=filter,
+        misses_allowed=misses_allowed,
+        on_miss=on_miss,
     )
+    plan.contract  # noqa: B018 - checks it
     loaded = robots.load(plan.robot)
     if filter:
         filter_request(filter)
@@ -165,6 +170,7 @@ def unit(plan: Plan) -> str:
     command += ["--can", ",".join(plan.can)] if plan.can else []
     command += ["--device", plan.device] if plan.device else []
     command += ["--filter", plan.filter] if plan.filter else []
+    command += ["--misses-allowed", str(plan.misses_allowed), "--on-miss", plan.on_miss]
     flags = {"--fast": plan.fast, "--loopback": plan.loopback}
     command += [flag for flag, wanted in flags.items() if wanted]
     if plan.physics != (plan.tier == "virtual"):
