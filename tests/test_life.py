@@ -199,6 +199,8 @@ def test_in_the_foreground_it_ends_with_a_signal_and_takes_the_simulator_along()
     process = subprocess.Popen([*MAIN, "start", "--foreground"], stdout=subprocess.PIPE, text=True)
     wait_for(lambda: daemon() is not None and simulator() is not None, 30)
     processes = daemon(), simulator()
+    with connect("first", timeout=20.0):
+        pass
     process.send_signal(signal.SIGTERM)
     output, _ = process.communicate(timeout=20)
     assert process.returncode == 0

@@ -40,7 +40,7 @@ class Noted:
     def __init__(self, simulation, interrupt_at=None):
         self.simulation, self.interrupt_at = simulation, interrupt_at
         self.written, self.stopped, self.beats = [], 0, 0
-        self.period = simulation.period
+        self.period, self.missed = simulation.period, 0
 
     def read(self, state):
         self.simulation.read(state)

@@ -139,9 +139,10 @@ def asleep(name: str) -> bool:
 def stay(plan: Plan, roles: list[life.Role]) -> None:
     """Run until a signal, or until the daemon ends; the companions end with it."""
     children = [life.begin(role, plan, None) for role in roles]
-    daemon = children[-1]
+    daemon, told = children[-1], []
 
     def pass_on(number: int, frame: FrameType | None) -> None:
+        told.append(number)
         daemon.send_signal(signal.SIGTERM)
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -150,7 +151,7 @@ def stay(plan: Plan, roles: list[life.Role]) -> None:
     for child in children[:-1]:
         child.terminate()
         child.wait()
-    if code:
+    if code and not (told and code == -signal.SIGTERM):  # it had not even begun
         raise HardwareError(f"the daemon ended with exit code {code}")
 
 

@@ -119,7 +119,7 @@ def headline(picture: Picture) -> Text:
     """The robot, and how it is, in a line."""
     style = {"running": "bold green", "stopped": "bold red"}.get(picture.condition, "bold yellow")
     line = Text.assemble((picture.robot or picture.name, "bold"), "  ", (picture.condition, style))
-    line.append(f"  {picture.time:.1f} s  {picture.rate:.0f} Hz")
+    line.append(f"  t = {picture.time:.1f} s  {picture.rate:.0f} Hz")
     if picture.speed and abs(picture.speed - 1) > 0.02:
         line.append(f"  × {picture.speed:.2f} real time")
     line.append(f"  {picture.missed} missed", style="" if picture.missed == 0 else "yellow")

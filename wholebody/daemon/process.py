@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
+from typing import Any, Self
 
 from wholebody.daemon.contract import Contract
 from wholebody.daemon.cycle import STAGES, Cycle
@@ -44,44 +44,45 @@ def run(
     """
     contract = contract or Contract()
     clock = clock or SteadyClock(contract.period)
-    with Outlets(robot, name, STAGES) as outlets, interface:
-        cycle = Cycle(robot, interface, clock, outlets, contract)
-        with _ended_by_signals(cycle) as ending:
-            cycle.begin()
-            if prepare is not None:
-                prepare(cycle)
-            if priority is not None:
-                realtime(priority)
+    with _Ending() as ending, Outlets(robot, name, STAGES) as outlets, interface:
+        ending.cycle = cycle = Cycle(robot, interface, clock, outlets, contract)
+        cycle.begin()
+        if prepare is not None:
+            prepare(cycle)
+        if priority is not None:
+            realtime(priority)
+        try:
             while not ending.asked:
                 cycle.once()
+        except _Ended:
+            pass
         interface.stop()
         return Summary(cycle.number, clock.missed, cycle.timing.table())
+    return Summary(0, 0, [])
 
 
 class _Ended(BaseException):
-    """Leaves a wait for a beat that may never come."""
+    """Leaves a wait for something that may never come: a beat, or the robot itself."""
 
 
-@dataclass
 class _Ending:
-    asked: bool = False
+    """SIGTERM and SIGINT end the loop after the cycle under way, or at once if it waits or has not begun."""
 
+    def __init__(self) -> None:
+        self.asked = False
+        self.cycle: Cycle | None = None
+        self._before: dict[int, Any] = {}
 
-@contextmanager
-def _ended_by_signals(cycle: Cycle) -> Iterator[_Ending]:
-    """SIGTERM and SIGINT end the loop after the cycle under way, or at once if it waits for a beat."""
-    ending = _Ending()
+    def __enter__(self) -> Self:
+        self._before = {number: signal.signal(number, self._end) for number in (signal.SIGTERM, signal.SIGINT)}
+        return self
 
-    def end(number: int, frame: FrameType | None) -> None:
-        ending.asked = True
-        if cycle.waiting:
-            raise _Ended
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield ending
-    except _Ended:
-        pass
-    finally:
-        for number, handler in before.items():
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        for number, handler in self._before.items():
             signal.signal(number, handler)
+        return kind is _Ended
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+        if self.cycle is None or self.cycle.waiting:
+            raise _Ended
