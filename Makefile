@@ -5,8 +5,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check install --no-build-isolation -c requirements.lock
 
-RING   := wholebody/channels/_ring.abi3.so
-RING_C := $(wildcard wholebody/channels/*.c wholebody/channels/*.h)
+BUILT  := wholebody/channels/_ring.abi3.so wholebody/daemon/_kernels.abi3.so
+C      := $(wildcard wholebody/*/*.c wholebody/*/*.h)
 
 EXPERIMENTS := $(wildcard experiments/*.py)
 
@@ -17,13 +17,13 @@ EXPERIMENTS := $(wildcard experiments/*.py)
 help:            ## this list
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
 
-demo: $(RING)    ## see it work
+demo: $(BUILT)    ## see it work
 	@$(BIN)/wholebody demo
 
-test: $(VENV)/.dev $(RING)    ## run the tests
+test: $(VENV)/.dev $(BUILT)    ## run the tests
 	@$(BIN)/pytest
 
-bench: $(VENV)/.bench $(RING)    ## measure the channels, beside other ways to talk between processes
+bench: $(VENV)/.bench $(BUILT)    ## measure the channels, beside other ways to talk between processes
 	@$(BIN)/wholebody bench channels
 
 lint: $(VENV)/.dev    ## check style, format, types and C warnings
@@ -32,17 +32,17 @@ lint: $(VENV)/.dev    ## check style, format, types and C warnings
 	@$(BIN)/mypy
 	@gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only wholebody/channels/ring.c
 
-torture: $(VENV)/.dev $(RING)    ## five minutes of killed writers and readers on the channels
+torture: $(VENV)/.dev $(BUILT)    ## five minutes of killed writers and readers on the channels
 	@$(BIN)/python tests/torture/run.py --seconds 300
 
-experiments: $(if $(EXPERIMENTS),$(VENV)/.dev $(RING))    ## repeat the tables of the documents
+experiments: $(if $(EXPERIMENTS),$(VENV)/.dev $(BUILT))    ## repeat the tables of the documents
 	@$(if $(EXPERIMENTS),,echo "there are no experiments yet")
-	@for each in $(EXPERIMENTS); do echo "$$each"; $(BIN)/python "$$each" || exit 1; done
+	@for each in $(basename $(notdir $(EXPERIMENTS))); do echo "$$each"; $(BIN)/python -m "experiments.$$each" || exit 1; done
 
 docs: $(VENV)/.python    ## write docs/architecture.md anew from the docstrings
 	@$(BIN)/python tools/architecture.py
 
-pictures: $(RING)    ## draw every robot anew into docs/robots
+pictures: $(BUILT)    ## draw every robot anew into docs/robots
 	@$(BIN)/python tools/robot_pictures.py
 
 lock: $(VENV)/.python    ## write requirements.lock anew from pyproject.toml (UPGRADE=1: newest of all)
@@ -52,7 +52,7 @@ lock: $(VENV)/.python    ## write requirements.lock anew from pyproject.toml (UP
 	    --output-file requirements.lock pyproject.toml
 
 clean:           ## remove .venv, builds and caches
-	@rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis wholebody/channels/*.so
+	@rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis $(BUILT)
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The steps of the set-up, each a file in .venv that is touched only when the step had work to do.
@@ -62,13 +62,13 @@ $(VENV)/.python: FORCE
 
 $(VENV)/.core: $(VENV)/.python pyproject.toml requirements.lock
 	@echo "installing wholebody and what it needs into $(VENV)"
-	@rm -f $(RING)
+	@rm -f $(BUILT)
 	@$(PIP) setuptools
 	@$(PIP) -e .
 	@touch $@
 
-$(RING): $(RING_C) | $(VENV)/.core
-	@[ -z "$$(find $(RING_C) -newer $@ 2>&1)" ] || { echo "building the C extension"; \
+$(BUILT) &: $(C) | $(VENV)/.core
+	@[ -z "$$(find $(C) -newer $(firstword $(BUILT)) 2>&1)" ] || { echo "building the C extensions"; \
 	    $(BIN)/python -W ignore -c "import setuptools; setuptools.setup()" -q build_ext --inplace; }
 	@touch $@
 

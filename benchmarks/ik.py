@@ -3,7 +3,7 @@
 `closed_form_NAME` is `solve(pose)` and reading the joints of all branches, one pose at a time from Python, timed in
 batches of 200 calls over as many poses; `closed_form_NAME_nearest` is the branch nearest to a posture;
 `closed_form_NAME_many` is the time of a pose in `solve_many` of 10,000 poses. Poses are those of random joint vectors
-within limits.
+within limits. `closed_form_NAME_beyond` is `nearest(pose)` where reach or limits deny the pose, and it iterates.
 
 The iterative part is that of `wholebody bench iterative_ik`, and told there.
 
@@ -37,6 +37,7 @@ CHAINS = {
     "minihubo_arm": ("minihubo", "Torso", "left_palm"),
     "hoap3_arm": ("hoap3", "CHEST", "L_WR"),
 }
+Array = np.ndarray
 BATCH = 10_000
 CALLS = 200
 
@@ -71,16 +72,25 @@ def closed_form(report: Report, quick: bool, progress: Progress) -> None:
 
 
 def closed_form_batches(name: str, chain: tuple[str, str, str]) -> dict[str, Callable[[], float]]:
-    """One pose, the nearest branch, and many poses: a batch of each, in microseconds per pose."""
+    """One pose, the nearest branch, one beyond limits and reach, and many: a batch of each, in µs per pose."""
     solver = ClosedForm.of(robots.load(chain[0]), *chain[1:])
     joints = np.random.default_rng(0).uniform(solver.chain.lower, solver.chain.upper, (BATCH, solver.size))
     poses = solver.forward(joints)
     pairs = list(zip(poses[:CALLS].copy(), joints[:CALLS].copy(), strict=True))
+    beyond = far_poses(solver, poses)
     return {
         name: lambda: per_call(lambda pair: solver.solve(pair[0]).joints, pairs),
         f"{name}_nearest": lambda: per_call(lambda pair: solver.nearest(pair[0], pair[1]), pairs),
+        f"{name}_beyond": lambda: per_call(solver.nearest, beyond),
         f"{name}_many": lambda: per_call(solver.solve_many, [poses]) / BATCH,
     }
+
+
+def far_poses(solver: ClosedForm, poses: Array) -> list[Array]:
+    """Poses as far again from the base: most are out of reach, and none is within limits as it is."""
+    poses = poses[:CALLS].copy()
+    poses[:, :3, 3] *= 1.5
+    return [pose for pose in poses if not solver.nearest(pose).reachable][: CALLS // 4]
 
 
 def collision(report: Report, quick: bool, progress: Progress) -> None:

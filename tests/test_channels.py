@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from wholebody.channels import Channel, Layout, directory, wait_any
-from wholebody.errors import ChannelClosed, ForkedHandle, ReaderBusy, TooManyWriters
+from wholebody.errors import ChannelClosed, ForkedHandle, ReaderBusy, TooManyWriters, WrongRecord
 
 COUNT = np.dtype([("count", "<i8"), ("filling", "<i8", (31,))])
 
@@ -414,3 +414,18 @@ for number in range(200):
     processes = [in_another_process(source, start) for _ in range(4)]
     assert [process.wait(60) for process in processes] == [0, 0, 0, 0]
     assert {Channel(f"test.{number}").newest for number in range(200)} == {4}
+
+
+def test_readers_can_share_one_table_of_messages():
+    dtype = np.dtype([("x", "<f8"), ("n", "<i8")])
+    table = np.zeros(3, dtype)
+    with Channel("one", dtype) as one, Channel("two", dtype) as two, one.writer() as first, two.writer() as second:
+        readers = [one.reader(into=table[0:1]), two.reader(into=table[2:3])]
+        first.message["x"], second.message["x"] = 1.0, 2.0
+        first.put()
+        second.put()
+        assert [reader.latest() for reader in readers] == [True, True]
+        assert list(table["x"]) == [1.0, 0.0, 2.0]
+        for wrong in (table, np.zeros(1, "<f8"), np.zeros((1, 1), dtype)):
+            with pytest.raises(WrongRecord):
+                one.reader(into=wrong)

@@ -1,5 +1,6 @@
 """Closed-form inverse kinematics of six joints: every branch, reach, singular postures, bad input."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -107,7 +108,6 @@ def test_the_nearest_branch_to_a_posture_is_that_posture(names):
     for joints in random_joints(solver, 50, seed=6):
         answer = solver.nearest(solver.forward(joints), to=joints + 1e-4)
         assert answer.joints == pytest.approx(joints, abs=1e-6)
-        assert answer.within_limits
         assert answer.reachable
 
 
@@ -190,7 +190,8 @@ def test_with_a_straight_arm_the_wrist_keeps_its_yaw(names):
 
 @pytest.mark.parametrize("names", ARMS, ids=label)
 def test_with_shoulder_axes_in_line_the_first_keeps_its_angle(names):
-    solver = solver_of(names)
+    chain = solver_of(names).chain
+    solver = ClosedForm(replace(chain, lower=np.full(6, -3.0), upper=np.full(6, 3.0)))
     side = 1.0 if names[2] == "left_palm" else -1.0
     joints = np.array([0.3, side * np.pi / 2, 0.4, -0.7, 0.5, 0.3])
     goal = solver.forward(joints)

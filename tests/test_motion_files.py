@@ -77,6 +77,11 @@ def test_a_column_of_times_says_the_period(file):
     assert table.duration == pytest.approx(0.04)
 
 
+def test_a_table_may_say_its_robot_and_a_remark_on_robots_is_none(file):
+    assert JointTable.read(file("# robot: hubo2plus\n# period 0.01\nLHY\n0\n")).robot == "hubo2plus"
+    assert JointTable.read(file("# robot stands up\n# period 0.01\nLHY\n0\n")).robot == ""
+
+
 def test_a_file_without_header_takes_names_and_period_from_outside(file):
     table = JointTable.read(file("0.0 0.1\n0.2 0.3\n"), hubo(), names=("LHY", "LHR"), period=0.005)
     assert table.positions.tolist() == [[0.0, 0.1], [0.2, 0.3]]

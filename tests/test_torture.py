@@ -35,6 +35,10 @@ def test_no_message_is_torn_or_misordered_and_nobody_stalls_whoever_is_killed(tm
     ],
 )
 def test_a_wrong_ring_is_found_out_within_seconds(mistake, law, tmp_path):
-    code, summary, log = torture(4, tmp_path / "report", "--ring", programs.make_mistake(mistake, tmp_path))
+    ring = programs.make_mistake(mistake, tmp_path)
+    for _ in range(5):  # on a busy machine few processes are killed in the one wrong moment
+        code, summary, log = torture(4, tmp_path / "report", "--ring", ring)
+        if code == 1:
+            break
     assert code == 1, log
     assert summary[law] > 0

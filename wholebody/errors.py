@@ -30,6 +30,10 @@ WholebodyError
 ├── UnknownFrame             (IndexError)         an index that is no frame of the model
 ├── WrongRecord              (TypeError)          a record of another robot, or of another kind
 ├── BadReference             (ValueError)         a reference that no joint can follow
+├── BadPeriod                (ValueError)         a period or rate that no loop can keep
+├── HardwareError                                 a bus or board that does not do what it must
+├── NoRobot                                       no daemon runs a robot of that name
+├── RobotTaken                                    another daemon runs the robot of that name
 ├── NoClosedForm             (ValueError)         a chain of joints that only iteration can invert
 ├── BadGoal                  (ValueError)         a goal that is no pose, point or direction
 ├── BadSimulation            (ValueError)         a simulation that cannot be set up as asked
@@ -48,6 +52,7 @@ WholebodyError
 
 RealtimeWarning              (RuntimeWarning)     real-time scheduling is not permitted; all still works
 RobotWarning                 (UserWarning)        a robot description that could safely be repaired
+UnknownJointWarning          (UserWarning)        a reference to a joint that this robot lacks
 """
 
 from __future__ import annotations
@@ -186,6 +191,22 @@ class BadReference(WholebodyError, ValueError):
     """A reference that no joint can follow, such as one with NaN in it; the text names the joint."""
 
 
+class BadPeriod(WholebodyError, ValueError):
+    """A period or rate that no loop can keep."""
+
+
+class HardwareError(WholebodyError):
+    """A bus or board that does not do what it must."""
+
+
+class NoRobot(WholebodyError):
+    """No daemon runs a robot of that name."""
+
+
+class RobotTaken(WholebodyError):
+    """Another daemon runs the robot of that name."""
+
+
 class NoClosedForm(WholebodyError, ValueError):
     """A chain of joints that only iteration can invert; the text says which axes do not fit."""
 
@@ -268,6 +289,10 @@ class RealtimeWarning(RuntimeWarning):
 
 class RobotWarning(UserWarning):
     """A fault in a robot description that could safely be repaired."""
+
+
+class UnknownJointWarning(UserWarning):
+    """A reference to a joint that this robot lacks."""
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -50,23 +50,105 @@ class Mode(IntEnum):
     IMPEDANCE = 3  # position, velocity and effort together, through stiffness and damping
 
 
+class Measured(IntFlag):
+    """Which of a joint's quantities are measured, or derived from what is; the others are no more than zeros."""
+
+    POSITION = 1 << 0
+    VELOCITY = 1 << 1
+    ACCELERATION = 1 << 2
+    EFFORT = 1 << 3
+    CURRENT = 1 << 4
+    TEMPERATURE = 1 << 5
+
+
+class MeasuredMotion(IntFlag):
+    """Which parts an IMU measures."""
+
+    ROLL_AND_PITCH = 1 << 0
+    YAW = 1 << 1
+    ANGULAR_VELOCITY_X = 1 << 2
+    ANGULAR_VELOCITY_Y = 1 << 3
+    ANGULAR_VELOCITY_Z = 1 << 4
+    LINEAR_ACCELERATION_X = 1 << 5
+    LINEAR_ACCELERATION_Y = 1 << 6
+    LINEAR_ACCELERATION_Z = 1 << 7
+
+
+class MeasuredWrench(IntFlag):
+    """Which axes a force-torque sensor measures."""
+
+    FORCE_X = 1 << 0
+    FORCE_Y = 1 << 1
+    FORCE_Z = 1 << 2
+    TORQUE_X = 1 << 3
+    TORQUE_Y = 1 << 4
+    TORQUE_Z = 1 << 5
+
+
+class Filter(IntEnum):
+    """How the daemon makes a joint's command θc of its reference θr and its measured position θa (Hubo-Ach §3.5)."""
+
+    PASS = 0  # θc = θr
+    SMOOTH = 1  # θc = (θc⁻ (L − 1) + θr) / L
+    COMPLIANT = 2  # θc = θr + Kc (θa − θr), Kc < 1
+    FEEDBACK = 3  # θc = (θa (L − 1) + θr) / L
+
+
+class Silence(IntEnum):
+    """What happens to the joints of a controller that declared a period and then falls silent."""
+
+    HOLD = 0  # they keep the command they have
+    DAMP = 1  # they come to rest where they are, as softly as the robot can
+    STOP = 2  # the whole robot is stopped
+
+
+class Refusal(IntEnum):
+    """Why the daemon's gate did not pass a reference on as it came."""
+
+    NOT_FINITE = 0
+    BELOW_MINIMUM = 1
+    ABOVE_MAXIMUM = 2
+    TOO_FAST = 3
+    WRONG_MODE = 4
+    WRONG_LAYOUT = 5
+    LEASED = 6
+    SILENT = 7
+    STOPPED = 8
+    NOT_READY = 9  # the joint is switched off, or on its way home
+
+
 class Verb(IntEnum):
-    """What a console asks of the boards (Hubo-Ach §4.3)."""
+    """What a console asks of the daemon and the boards (Hubo-Ach §4.3); the values that go with it in brackets."""
 
     STATUS = 0
     HOME = 1
     INITIALIZE = 2
     RESET = 3
-    GOTO = 4
-    CONTROL = 5
-    INITIALIZE_SENSORS = 6
+    CONTROL = 4  # [1 on, 0 off]
+    INITIALIZE_SENSORS = 5
+    FILTER = 6  # [Filter, L or Kc]
+    STEP_LIMIT = 7  # [rad per period; not above 0: the joint's velocity limit again]
+    STOP = 8
+    RESUME = 9
+    END_LEASE = 10
+    GAINS = 11  # [Kp, Ki, Kd of the board]
 
 
 ALL_JOINTS = -1
 TEXT_SIZE = 160
+MAX_CONTROLLERS = 16
+NAME_SIZE = 32
 
-_IMU = np.dtype([("orientation", "<f8", (4,)), ("angular_velocity", "<f8", (3,)), ("linear_acceleration", "<f8", (3,))])
-_FORCE_TORQUE = np.dtype([("force", "<f8", (3,)), ("torque", "<f8", (3,))])
+_IMU = np.dtype(
+    [
+        ("orientation", "<f8", (4,)),
+        ("angular_velocity", "<f8", (3,)),
+        ("linear_acceleration", "<f8", (3,)),
+        ("measured", "<u2"),
+    ],
+    align=True,
+)
+_FORCE_TORQUE = np.dtype([("force", "<f8", (3,)), ("torque", "<f8", (3,)), ("measured", "<u2")], align=True)
 _BASE = np.dtype(
     [
         ("position", "<f8", (3,)),
@@ -83,13 +165,14 @@ def state(joints: Sequence[str], imus: Sequence[str] = (), force_torques: Sequen
     """Build the state of a robot: what was measured in one cycle.
 
     Per joint position (rad or m), velocity, acceleration, effort (N·m or N), current (A), temperature (°C), the
-    reference in force and Status flags. `base` is the pose of the floating base where something knows it.
+    command in force, Status flags, and which of all that is Measured. `base` is the pose of the floating base where
+    something knows it.
     """
     n = len(_names(joints, "joint"))
     per_joint = ["position", "velocity", "acceleration", "effort", "current", "temperature", "reference"]
     fields: list[Any] = [("time", "<f8"), ("tick", "<u8")]
     fields += [(quantity, "<f8", (n,)) for quantity in per_joint]
-    fields += [("status", "<u4", (n,))]
+    fields += [("status", "<u4", (n,)), ("measured", "u1", (n,))]
     fields += [("imu", _IMU, (len(imus),))] if imus else []
     fields += [("force_torque", _FORCE_TORQUE, (len(force_torques),))] if force_torques else []
     fields += [("base", _BASE)]
@@ -102,9 +185,13 @@ def state(joints: Sequence[str], imus: Sequence[str] = (), force_torques: Sequen
 
 
 def reference(joints: Sequence[str]) -> Dtype:
-    """Build a controller's reference: per joint what to follow, and a mask that says which joints it speaks for."""
+    """Build a controller's reference: per joint what to follow, and a mask that says which joints it speaks for.
+
+    A controller that declares its period (s) says what is to happen when it is Silent for longer; with period 0 its
+    last word holds for ever. With `lease` nobody else can move the joints of the mask until it falls silent or lets go.
+    """
     n = len(_names(joints, "joint"))
-    fields: list[Any] = [("time", "<f8")]
+    fields: list[Any] = [("time", "<f8"), ("period", "<f8"), ("silence", "u1"), ("lease", "?")]
     fields += [(quantity, "<f8", (n,)) for quantity in ("position", "velocity", "effort", "stiffness", "damping")]
     fields += [("mode", "u1", (n,)), ("mask", "?", (n,))]
     return _labelled(fields, joints=joints)
@@ -133,6 +220,41 @@ def board_reply(joints: Sequence[str]) -> Dtype:
 def tick() -> Dtype:
     """Build the beat of a loop: its time, its number, its period, and how many beats were missed so far."""
     return np.dtype([("time", "<f8"), ("number", "<u8"), ("period", "<f8"), ("missed", "<u8")])
+
+
+def timing(stages: Sequence[str]) -> Dtype:
+    """Build how long each stage of one cycle of a loop took, and how late the cycle began, in seconds."""
+    n = len(_names(stages, "stage"))
+    fields: list[Any] = [("number", "<u8"), ("missed", "<u8"), ("late", "<f8"), ("took", "<f8", (n,))]
+    return _labelled(fields, stages=stages)
+
+
+def report(joints: Sequence[str]) -> Dtype:
+    """Build what the daemon knows of its controllers and joints, several times a second.
+
+    Per controller its name, how many references came, the period it declared and the seconds since its last one; per
+    joint the controller it follows (−1: none), whether that one holds a lease, its Filter with L or Kc, and its step
+    limit; how often something was refused, by Refusal, in all and by joint.
+    """
+    n = len(_names(joints, "joint"))
+    fields: list[Any] = [
+        ("time", "<f8"),
+        ("tick", "<u8"),
+        ("missed", "<u8"),
+        ("stopped", "?"),
+        ("controller", f"S{NAME_SIZE}", (MAX_CONTROLLERS,)),
+        ("received", "<u8", (MAX_CONTROLLERS,)),
+        ("period", "<f8", (MAX_CONTROLLERS,)),
+        ("age", "<f8", (MAX_CONTROLLERS,)),
+        ("owner", "i1", (n,)),
+        ("leased", "?", (n,)),
+        ("filter", "u1", (n,)),
+        ("filter_value", "<f8", (n,)),
+        ("step_limit", "<f8", (n,)),
+        ("refused", "<u8", (len(Refusal),)),
+        ("refused_by_joint", "<u8", (n,)),
+    ]
+    return _labelled(fields, joints=joints)
 
 
 def event() -> Dtype:

@@ -121,5 +121,8 @@ def _labels(symbol: str, labels: dict[str, list[str]]) -> list[str]:
     for kind, names in labels.items():
         lines.append(f"enum {{ /* index of {kind} */")
         lines += [f"    {symbol}_{kind}_{_symbol(name)} = {index}," for index, name in enumerate(names)]
-        lines += [f"    {symbol}_{kind}_count = {len(names)},", "};", ""]
+        lines += [f"    {symbol}_{kind}_count = {len(names)},", "};"]
+        lines += [f"static const char *const {symbol}_{kind}_names[] = {{"]
+        lines += [f"    {json.dumps(name)}," for name in names]
+        lines += ["};", ""]
     return lines

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from wholebody.channels import _ring
 from wholebody.channels.layout import Layout
-from wholebody.errors import ChannelClosed, LayoutMismatch, NotAChannel, SizeOutOfRange
+from wholebody.errors import ChannelClosed, LayoutMismatch, NotAChannel, SizeOutOfRange, WrongRecord
 
 
 class Channel:
@@ -80,9 +80,12 @@ class Channel:
         """Register as a writer."""
         return Writer(self.ring, self.dtype)
 
-    def reader(self) -> Reader:
-        """Make a reader; its first next() is the oldest message still there."""
-        return Reader(self.ring, self.dtype)
+    def reader(self, into: npt.NDArray[Any] | None = None) -> Reader:
+        """Make a reader; its first next() is the oldest message still there.
+
+        Its message is in `into`, if given: one row of a table of messages of this layout, for instance.
+        """
+        return Reader(self.ring, self.dtype, into)
 
     def close(self) -> None:
         """Let go of the channel. Its writers and readers go on; its messages stay for others."""
@@ -152,9 +155,11 @@ class Reader(_ring.Reader):
     message: Any
     raw: npt.NDArray[np.uint8]
 
-    def __new__(cls, ring: _ring.Ring, dtype: np.dtype[Any]) -> Self:
+    def __new__(cls, ring: _ring.Ring, dtype: np.dtype[Any], into: npt.NDArray[Any] | None = None) -> Self:
         """Open the ring for reading."""
-        storage: npt.NDArray[Any] = np.zeros(1, dtype)
+        if into is not None and (into.dtype != dtype or into.shape != (1,)):
+            raise WrongRecord(f"a reader's message goes into an array of one record of its layout, not {into!r}")
+        storage: npt.NDArray[Any] = np.zeros(1, dtype) if into is None else into[:]
         raw = storage.view(np.uint8).reshape(-1)
         self = super().__new__(cls, ring, raw.data)
         storage.flags.writeable = raw.flags.writeable = False  # for others than the ring, which has its buffer

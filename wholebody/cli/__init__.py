@@ -9,7 +9,23 @@ import typer
 
 from wholebody.errors import WholebodyError
 
-COMMANDS = ("demo", "robots", "sim", "channels", "bridge", "bench", "warmup")
+COMMANDS = (
+    "demo",
+    "start",
+    "stop",
+    "status",
+    "console",
+    "read",
+    "filter",
+    "robots",
+    "sim",
+    "motion",
+    "teach",
+    "channels",
+    "bridge",
+    "bench",
+    "warmup",
+)
 """Each is a module here with a function of its own name, or a Typer `app` of commands."""
 
 

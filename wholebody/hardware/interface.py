@@ -10,10 +10,14 @@ with robot:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
+
+from wholebody.messages import Mode, Verb
 
 Record = np.void
 """One message: a record of `robot.state_dtype()` or `robot.reference_dtype()`, such as a channel's `message`."""
@@ -41,6 +45,29 @@ class RobotInterface(Protocol):
         """Stop it and let it go."""
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What became of a request to the boards."""
+
+    accepted: bool
+    text: str
+    status: int = 0  # Status flags
+    values: tuple[float, ...] = ()
+
+
+@runtime_checkable
+class Boards(Protocol):
+    """What a RobotInterface also is if a console can ask something of its joints' boards."""
+
+    simulated: bool
+    """Whether nothing can be broken: only then may a step limit be opened."""
+    modes: frozenset[Mode]
+    """The modes that its joints can follow."""
+
+    def command(self, verb: Verb, joint: int, values: Sequence[float]) -> Answer:
+        """Begin what is asked, for a joint or for ALL_JOINTS, and return at once; the state shows how it goes on."""
+
+
 @runtime_checkable
 class Clock(Protocol):
     """What a control loop waits for: the beat of real time, or the simulator's next period in simulated time."""
@@ -48,6 +75,10 @@ class Clock(Protocol):
     @property
     def period(self) -> float:
         """Seconds from one beat to the next."""
+
+    @property
+    def missed(self) -> int:
+        """How many beats went by unused so far, because the loop took too long."""
 
     def tick(self) -> float:
         """Wait for the next beat, and return its time in seconds: what the loop takes for now."""

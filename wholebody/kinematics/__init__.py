@@ -1,6 +1,6 @@
 """From poses to joint angles and back: closed-form legs and arms, iterative inverse kinematics, self-collision."""
 
-from wholebody.kinematics.closed_form import Branch, ClosedForm, ManySolutions, Solutions
+from wholebody.kinematics.closed_form import ClosedForm, ManySolutions, Nearest, Solutions
 from wholebody.kinematics.collision import Collisions, Touch, TouchAt
 from wholebody.kinematics.iterative import GoalError, InverseKinematics, Solution
 from wholebody.kinematics.iterative_goals import ComGoal, Goal, OrientationGoal, PointGoal, PoseGoal
@@ -8,7 +8,6 @@ from wholebody.kinematics.iterative_rates import GoalMotion, ResolvedMotion
 from wholebody.kinematics.warmup import warmup
 
 __all__ = [
-    "Branch",
     "ClosedForm",
     "Collisions",
     "ComGoal",
@@ -17,6 +16,7 @@ __all__ = [
     "GoalMotion",
     "InverseKinematics",
     "ManySolutions",
+    "Nearest",
     "OrientationGoal",
     "PointGoal",
     "PoseGoal",

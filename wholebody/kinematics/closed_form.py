@@ -2,7 +2,7 @@
 
 leg = ClosedForm.of(robots.load("hubo2plus"), "Body_Hip", "left_sole")
 leg.solve(sole_to_hip).joints                  # up to eight rows of six
-leg.nearest(sole_to_hip, to=q).joints          # the one nearest to a posture
+leg.nearest(sole_to_hip, to=q).joints          # within limits: the nearest to a posture, or else to the pose
 leg.solve_many(poses).joints                   # (n, 8, 6), one call for all
 """
 
@@ -19,6 +19,7 @@ from wholebody.kinematics import shapes
 from wholebody.model.layout import Array
 from wholebody.robots.robot import Robot
 
+ARRIVED = 1e-8  # m, rad
 Booleans = npt.NDArray[np.bool_]
 Pose = npt.ArrayLike
 KERNEL_WANTS: tuple[Literal["C"], Literal["A"], Literal["W"]] = (
@@ -64,18 +65,18 @@ class Solutions(NamedTuple):
         return self.table[:, -1]
 
 
-class Branch(NamedTuple):
-    """One joint vector, and how good it is."""
+class Nearest(NamedTuple):
+    """Joints within the limits, the pose they reach, and how far that is from the goal."""
 
     joints: Array
-    within_limits: bool
-    distance: float  # m from the goal
-    turn: float  # rad from the goal's orientation
+    pose: Array  # tip to base, 4 × 4
+    distance: float  # m
+    turn: float  # rad
 
     @property
     def reachable(self) -> bool:
-        """Whether it reaches the goal's position, to 1e-9 m; with six joints, its orientation too."""
-        return self.distance <= batch.REACHED
+        """Whether it reaches the goal's position, to 1e-8 m, and if it has six joints, its orientation."""
+        return self.distance <= ARRIVED and (self.turn <= ARRIVED or len(self.joints) < 6)
 
 
 class ManySolutions(NamedTuple):
@@ -133,7 +134,7 @@ class ClosedForm:
     Unreachable: the goal is moved, orientation kept, to the nearest position in reach. For legs whose ankle axes meet,
     and for arms whose elbow, forearm and wrist are perpendicular, there is no nearer pose of that orientation; with
     other shapes, and within the inner bounds (folded up), the answer is near but not proven nearest. The distance is
-    always the true one. Limits do not count for `reachable`.
+    always the true one. Limits do not count there. `nearest` keeps them, and gives up orientation as well as position.
     """
 
     def __init__(self, chain: shapes.Chain) -> None:
@@ -152,7 +153,11 @@ class ClosedForm:
         self._branches = batch.branches(self.size)
         self._shape = (self._branches, self.size + 3)
         self._rest = np.clip(0.0, chain.lower, chain.upper)
-        self._lines = np.array([[*line.direction, *line.point] for line in chain.lines])
+        self._lines = np.zeros((self.size + 4, 8))  # as closed_form_nearest has it
+        self._lines[: self.size, :6] = [[*line.direction, *line.point] for line in chain.lines]
+        self._lines[: self.size, 6], self._lines[: self.size, 7] = chain.lower, chain.upper
+        self._lines[self.size :, :4] = chain.home
+        self._radian = chain.length * (0.5 if self.size == 6 else 0.01)
         self._compile()
 
     def _compile(self) -> None:
@@ -177,7 +182,7 @@ class ClosedForm:
         if rows.ndim not in (1, 2) or rows.shape[-1] != self.size:
             raise BadState(f"{self.chain.name}: {self.size} joints in a row, or rows of them, not {rows.shape}")
         poses = np.empty((rows.size // self.size, 4, 4))
-        batch.forward(self._lines, self.chain.home, rows.reshape(-1, self.size), poses)
+        batch.forward_many(self._lines, rows.reshape(-1, self.size), poses)
         return poses if rows.ndim == 2 else poses[0]
 
     def solve(self, pose: Pose, *, limits: bool = False, swivel: float | None = None) -> Solutions:
@@ -192,17 +197,23 @@ class ClosedForm:
             raise self._bad(pose)
         return Solutions(table[:count])
 
-    def nearest(self, pose: Pose, to: npt.ArrayLike | None = None, *, swivel: float | None = None) -> Branch:
-        """The branch nearest to a posture (least Σ Δq²), of those within limits if there are any."""
+    def nearest(
+        self, pose: Pose, to: npt.ArrayLike | None = None, *, swivel: float | None = None, radian: float | None = None
+    ) -> Nearest:
+        """The joints within limits that come nearest to a pose; of several that reach it, those nearest to a posture.
+
+        If none reaches it: least √(distance² + (radian · turn)²), found from every branch (see closed_form_nearest).
+        radian: how many metres a radian counts; half the chain's length, and with four or five joints, whose
+        orientation is never theirs to choose, a hundredth of it. A swivel is kept as long as limits and reach allow it.
+        """
         posture = self._rest if to is None else self._vector(to)
-        table = np.empty(self._shape)
         angle = np.nan if swivel is None else self._swivel(swivel)
-        index = batch.nearest(self._numbers, self._matrix(pose), posture, angle, table)
-        if index < 0:
-            raise self._bad(pose) if index == -1 else self._not_finite(posture)
-        row = table[index]
-        within, distance, turn = row[self.size :].tolist()
-        return Branch(row[: self.size], within != 0.0, distance, turn)
+        counts = self._radian if radian is None else self._metres(radian)
+        answer = np.empty(self.size + batch.REST)
+        wrong = batch.nearest(self._numbers, self._lines, self._matrix(pose), posture, angle, counts, answer)
+        if wrong:
+            raise self._bad(pose) if wrong == -1 else self._not_finite(posture)
+        return self._answer(answer)
 
     def solve_many(self, poses: Pose) -> ManySolutions:
         """All branches of many poses, (n, 4, 4), in one call of compiled code."""
@@ -214,15 +225,18 @@ class ClosedForm:
             raise self._bad(goals[bad], f"row {bad}: ")
         return ManySolutions(table, counts)
 
-    def follow(self, poses: Pose, start: npt.ArrayLike) -> tuple[Branch, ...]:
-        """A path of poses, (n, 4, 4): of each the branch nearest to that of the one before."""
-        goals = self._matrices(poses)
-        rows = np.empty((len(goals), self.size + 3))
-        bad = batch.follow(self._numbers, goals, self._posture(start).copy(), np.empty(self._shape), rows)
+    def follow(self, poses: Pose, start: npt.ArrayLike) -> tuple[Nearest, ...]:
+        """A path of poses, (n, 4, 4): the nearest of each, chosen by that of the one before."""
+        goals, near = self._matrices(poses), self._posture(start).copy()
+        answers = np.empty((len(goals), self.size + batch.REST))
+        bad = batch.follow(self._numbers, self._lines, goals, near, self._radian, answers)
         if bad >= 0:
             raise self._bad(goals[bad], f"row {bad}: ")
-        end = self.size
-        return tuple(Branch(row[:end], bool(row[end]), float(row[-2]), float(row[-1])) for row in rows)
+        return tuple(self._answer(each) for each in answers)
+
+    def _answer(self, numbers: Array) -> Nearest:
+        distance, turn = numbers[-2:].tolist()
+        return Nearest(numbers[: self.size], numbers[self.size : -2].reshape(4, 4), distance, turn)
 
     # --- at the door -------------------------------------------------------------------------------
 
@@ -270,6 +284,11 @@ class ClosedForm:
         if not np.isfinite(angle):
             raise BadGoal(f"the swivel is {angle}; it is an angle in rad")
         return float(angle)
+
+    def _metres(self, radian: float) -> float:
+        if not (np.isfinite(radian) and radian > 0):
+            raise BadGoal(f"a radian counts {radian} m; it is a positive number of metres, such as {self._radian:.2g}")
+        return float(radian)
 
     def _bad(self, pose: Pose, where: str = "") -> BadGoal:
         matrix = np.asarray(pose, np.float64)

@@ -12,11 +12,14 @@ from wholebody.kinematics import closed_form_kernels as six
 from wholebody.kinematics.closed_form_few import solve as solve_few
 from wholebody.kinematics.closed_form_kernels import choose, keep_within
 from wholebody.kinematics.closed_form_kernels import solve as solve_six
-from wholebody.kinematics.vectors import cross, three, turned, turned_about
+from wholebody.kinematics.closed_form_nearest import LOWER, UPPER, forward, gap, nearest_within
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
 REACHED = six.REACHED
+
+REST = 18
+"""Of an answer after its joints: the pose they reach, by rows, and how far it is from the goal, in m and rad."""
 
 
 def branches(joints: int) -> int:
@@ -25,24 +28,10 @@ def branches(joints: int) -> int:
 
 
 @compiled
-def forward(lines: Array, home: Array, joints: Array, poses: Array) -> None:
-    """T = e₁ e₂ … M for many joint vectors: from the tip to the base, each column and the origin turned by each joint.
-
-    lines: axis and point of each joint, a row each.
-    """
+def forward_many(lines: Array, joints: Array, poses: Array) -> None:
+    """Where the tip stands, for many joint vectors."""
     for index in range(joints.shape[0]):
-        x, y = (home[0, 0], home[1, 0], home[2, 0]), (home[0, 1], home[1, 1], home[2, 1])
-        p = (home[0, 3], home[1, 3], home[2, 3])
-        for joint in range(lines.shape[0] - 1, -1, -1):
-            axis, point = three(lines[joint], 0), three(lines[joint], 3)
-            c, s = math.cos(joints[index, joint]), math.sin(joints[index, joint])
-            x, y, p = turned(x, axis, c, s), turned(y, axis, c, s), turned_about(p, point, axis, c, s)
-        z = cross(x, y)
-        pose = poses[index]
-        for row in range(3):
-            pose[row, 0], pose[row, 1], pose[row, 2], pose[row, 3] = x[row], y[row], z[row], p[row]
-            pose[3, row] = 0.0
-        pose[3, 3] = 1.0
+        forward(lines, joints[index], poses[index])
 
 
 @compiled
@@ -53,12 +42,30 @@ def one(chain: Array, pose: Array, near: Array, swivel: float, limits: bool, tab
 
 
 @compiled
-def nearest(chain: Array, pose: Array, near: Array, swivel: float, table: Array) -> int:
-    """The row of the branch nearest to a posture; −1 if the goal is no pose, −2 if the posture is not finite."""
-    for k in range(near.size):
+def nearest(chain: Array, lines: Array, goal: Array, near: Array, swivel: float, radian: float, answer: Array) -> int:
+    """The joints within limits that come nearest to a goal: −1 if the goal is no pose, −2 if the posture is not finite.
+
+    A branch that reaches it within limits is taken as it is; of several, the one nearest to the posture. lines is the
+    chain as closed_form_nearest has it.
+    """
+    n = near.size
+    for k in range(n):
         if not abs(near[k]) < math.inf:
             return -2
-    return choose(table, one(chain, pose, near, swivel, False, table), near.size, near)
+    table = np.empty((six.BRANCHES, n + 3))
+    count = one(chain, goal, near, swivel, False, table)
+    if count < 0:
+        return -1
+    joints, pose = answer[:n], answer[n : n + 16].reshape(4, 4)
+    best = choose(table, count, n, near)
+    if best >= 0:
+        for k in range(n):
+            joints[k] = min(max(table[best, k], lines[k, LOWER]), lines[k, UPPER])
+    else:
+        nearest_within(lines, goal, radian, near, table, count, joints)
+    forward(lines, joints, pose)
+    answer[n + 16], answer[n + 17] = gap(pose, goal)
+    return 0
 
 
 @compiled
@@ -76,14 +83,10 @@ def many(chain: Array, poses: Array, near: Array, table: Array, counts: npt.NDAr
 
 
 @compiled
-def follow(chain: Array, poses: Array, near: Array, table: Array, rows: Array) -> int:
-    """Of each pose the branch nearest to that of the one before, first near: −1, or the row that is no pose."""
-    for index in range(poses.shape[0]):
-        best = nearest(chain, poses[index], near, math.nan, table)
-        if best < 0:
+def follow(chain: Array, lines: Array, goals: Array, near: Array, radian: float, answers: Array) -> int:
+    """Of each goal the joints nearest to it, chosen by those of the one before: −1, or the row that is no pose."""
+    for index in range(goals.shape[0]):
+        if nearest(chain, lines, goals[index], near, math.nan, radian, answers[index]) < 0:
             return index
-        for column in range(rows.shape[1]):
-            rows[index, column] = table[best, column]
-        for k in range(near.size):
-            near[k] = table[best, k]
+        near[:] = answers[index, : near.size]
     return -1

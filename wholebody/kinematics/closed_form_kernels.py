@@ -44,6 +44,7 @@ STRAIGHT = 1e-7  # rad: two branches nearer than that are one (this moves nothin
 FREE = 1e-10  # rad, m: so near to a singularity a joint can be anywhere, and keeps the value it has
 LIMIT_SLACK = 1e-9  # rad
 ROTATION_SLACK = 1e-6
+SAME_TURN = 1e-6  # rad: orientations nearer than that are alike
 
 # Where things stand in the numbers of a chain.
 CENTRE, FRAME_1, FRAME_3, TILT, HOME = 0, 3, 12, 21, 22  # HOME: rotation and translation of M⁻¹
@@ -369,10 +370,19 @@ def keep_within(table: Array, count: int, within: int) -> int:
 
 @compiled
 def choose(table: Array, count: int, joints: int, near: Array) -> int:
-    """The row nearest to a posture (least Σ Δq²), of those within limits if there are any; −1 of none."""
+    """The row nearest to a posture (least Σ Δq²) of those that reach the goal within limits; −1 if none does.
+
+    If they do not all turn the tip alike (fewer than six joints), only those that turn it best.
+    """
+    least = math.inf
+    for index in range(count):
+        if table[index, joints] != 0.0 and table[index, joints + 1] <= REACHED:
+            least = min(least, table[index, joints + 2])
     best, best_cost = -1, math.inf
     for index in range(count):
-        cost = 0.0 if table[index, joints] != 0.0 else 1e6
+        if table[index, joints] == 0.0 or table[index, joints + 1] > REACHED:
+            continue
+        cost = 0.0 if table[index, joints + 2] <= least + SAME_TURN else math.inf
         for k in range(joints):
             cost += (table[index, k] - near[k]) ** 2
         if cost < best_cost:

@@ -45,8 +45,8 @@ def look(problem: Problem, fixed: Tree, now: Values, storage: Array) -> None:
     """Place base, bodies and frames at the q in the storage."""
     floating = problem.integers[5] == 1
     if problem.support >= 0:
-        kernels._place_base(now)
-        kernels._move(fixed, now, True)
+        kernels.place_base(now)
+        kernels.move_bodies(fixed, now, True)
         place_frame(fixed, now, problem.support)
         stand_on(now.placement[problem.support], problem.anchor, now.q)
     weigh = False
@@ -56,10 +56,10 @@ def look(problem: Problem, fixed: Tree, now: Values, storage: Array) -> None:
         kernels.evaluate(problem.integers, problem.numbers, storage)
         return
     if floating:
-        kernels._place_base(now)
+        kernels.place_base(now)
     else:
         now.rotation[0, 0], now.rotation[0, 4], now.rotation[0, 8] = 1.0, 1.0, 1.0
-    kernels._move(fixed, now, floating)
+    kernels.move_bodies(fixed, now, floating)
     if problem.support >= 0:
         place_frame(fixed, now, problem.support)
     for frame in problem.frame:
@@ -70,9 +70,9 @@ def look(problem: Problem, fixed: Tree, now: Values, storage: Array) -> None:
 def stand_on(support: Array, anchor: Array, q: Array) -> None:
     """Move the base so that the support is at its anchor: base ← anchor · support⁻¹ · base."""
     x, y, z, w = turn_between(anchor, support)
-    dx, dy, dz = configuration._turn(x, y, z, w, q[0] - support[0, 3], q[1] - support[1, 3], q[2] - support[2, 3])
+    dx, dy, dz = configuration.turned(x, y, z, w, q[0] - support[0, 3], q[1] - support[1, 3], q[2] - support[2, 3])
     q[0], q[1], q[2] = anchor[9] + dx, anchor[10] + dy, anchor[11] + dz
-    x, y, z, w = configuration._product(x, y, z, w, q[3], q[4], q[5], q[6])
+    x, y, z, w = configuration.product(x, y, z, w, q[3], q[4], q[5], q[6])
     length = math.sqrt(x * x + y * y + z * z + w * w)
     q[3], q[4], q[5], q[6] = x / length, y / length, z / length, w / length
 

@@ -68,6 +68,12 @@ class Chain:
         """The joints from the base to the tip: the order of all vectors of joint values."""
         return tuple(line.name for line in self.lines)
 
+    @property
+    def length(self) -> float:
+        """The way from joint to joint and on to the tip, in m."""
+        points = np.array([line.point for line in self.lines] + [self.home[:3, 3]])
+        return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+
 
 def chain(robot: Robot, base: str, tip: str) -> Chain:
     """The chain from one link, surface or sensor to another, up and down the robot's tree."""
@@ -151,15 +157,7 @@ def six_joint_numbers(chain: Chain) -> Array:
 def _numbers(chain: Chain, lines: tuple[Line, ...], backwards: bool) -> Array:
     centre = spherical_centre(lines)
     i, j, single, parallel = _pair(lines, centre)
-    numbers = np.zeros(six.SIZE)
-    frame_1, frame_3, tilt = euler_frames(lines)
-    home = inverse(chain.home)
-    numbers[six.CENTRE : six.CENTRE + 3] = centre
-    numbers[six.FRAME_1 : six.FRAME_1 + 9] = frame_1.T.ravel()
-    numbers[six.FRAME_3 : six.FRAME_3 + 9] = frame_3.T.ravel()
-    numbers[six.TILT] = tilt
-    numbers[six.HOME : six.HOME + 9] = home[:3, :3].ravel()
-    numbers[six.HOME + 9 : six.HOME + 12] = home[:3, 3]
+    numbers = _shared_numbers(chain, lines, centre, six.SIZE)
     numbers[six.REACH : six.REACH + 2] = 0.0, np.inf
     knot = lines[4].meets(lines[5])
     if knot is not None:
@@ -195,7 +193,18 @@ def few_joint_numbers(chain: Chain) -> Array:
             f"{chain.name}: the tip is {lines[4].distance(tip):.4g} m beside the axis of '{lines[4].name}'; "
             "with five joints it has to be on it. Choose another tip, or iterative inverse kinematics"
         )
-    numbers = np.zeros(few.SIZE)
+    numbers = _shared_numbers(chain, lines, centre, few.SIZE)
+    numbers[few.TIP : few.TIP + 3] = tip
+    numbers[few.ELBOW : few.ELBOW + 6] = np.concatenate([lines[3].direction, lines[3].point])
+    numbers[few.LAST : few.LAST + 3] = lines[4].direction if joints == 5 else 0.0
+    numbers[few.LIMITS : few.LIMITS + joints] = chain.lower
+    numbers[few.LIMITS + 5 : few.LIMITS + 5 + joints] = chain.upper
+    return numbers
+
+
+def _shared_numbers(chain: Chain, lines: Sequence[Line], centre: Array, size: int) -> Array:
+    """The numbers that all chains have, at their places, and zeros."""
+    numbers = np.zeros(size)
     frame_1, frame_3, tilt = euler_frames(lines)
     home = inverse(chain.home)
     numbers[six.CENTRE : six.CENTRE + 3] = centre
@@ -204,11 +213,6 @@ def few_joint_numbers(chain: Chain) -> Array:
     numbers[six.TILT] = tilt
     numbers[six.HOME : six.HOME + 9] = home[:3, :3].ravel()
     numbers[six.HOME + 9 : six.HOME + 12] = home[:3, 3]
-    numbers[few.TIP : few.TIP + 3] = tip
-    numbers[few.ELBOW : few.ELBOW + 6] = np.concatenate([lines[3].direction, lines[3].point])
-    numbers[few.LAST : few.LAST + 3] = lines[4].direction if joints == 5 else 0.0
-    numbers[few.LIMITS : few.LIMITS + joints] = chain.lower
-    numbers[few.LIMITS + 5 : few.LIMITS + 5 + joints] = chain.upper
     return numbers
 
 

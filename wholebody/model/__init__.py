@@ -1,8 +1,21 @@
-"""What physics says: Model and its Snapshots of M, h, g, Jacobians and frames; support polygons."""
+"""What physics says: Model and its Snapshots of M, h, g, Jacobians and frames; support polygons; planar models."""
 
+from wholebody.model.double_pendulum import DoublePendulum, InvertedDoublePendulum
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.model.support import Contacts, Point, SupportPolygon
+from wholebody.model.two_link import TwoLink, reversed_jacobian
 from wholebody.model.warmup import warmup
 
-__all__ = ["Contacts", "Model", "Point", "Snapshot", "SupportPolygon", "warmup"]
+__all__ = [
+    "Contacts",
+    "DoublePendulum",
+    "InvertedDoublePendulum",
+    "Model",
+    "Point",
+    "Snapshot",
+    "SupportPolygon",
+    "TwoLink",
+    "reversed_jacobian",
+    "warmup",
+]

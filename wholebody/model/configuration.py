@@ -36,9 +36,9 @@ def _integrate_base(q: Array, v: Array, dt: float, result: Array) -> None:
     ty += b * uy + c * (az * ux - ax * uz)
     tz += b * uz + c * (ax * uy - ay * ux)
     x, y, z, w = q[3], q[4], q[5], q[6]
-    tx, ty, tz = _turn(x, y, z, w, tx, ty, tz)
+    tx, ty, tz = turned(x, y, z, w, tx, ty, tz)
     result[0], result[1], result[2] = q[0] + tx, q[1] + ty, q[2] + tz
-    x, y, z, w = _product(x, y, z, w, s * ax, s * ay, s * az, math.cos(0.5 * angle))
+    x, y, z, w = product(x, y, z, w, s * ax, s * ay, s * az, math.cos(0.5 * angle))
     length = math.sqrt(x * x + y * y + z * z + w * w)
     result[3], result[4], result[5], result[6] = x / length, y / length, z / length, w / length
 
@@ -57,7 +57,7 @@ def difference(q0: Array, q1: Array, floating: bool, result: Array) -> None:
 @compiled
 def _base_difference(q0: Array, q1: Array, result: Array) -> None:
     """θ from the quaternion q0⁻¹ q1, and t = V⁻¹ R0ᵀ (p1 − p0), V⁻¹ = 1 − ½ [θ]× + k [θ]×²."""
-    x, y, z, w = _product(-q0[3], -q0[4], -q0[5], q0[6], q1[3], q1[4], q1[5], q1[6])
+    x, y, z, w = product(-q0[3], -q0[4], -q0[5], q0[6], q1[3], q1[4], q1[5], q1[6])
     if w < 0:
         x, y, z, w = -x, -y, -z, -w
     sine = math.sqrt(x * x + y * y + z * z)
@@ -69,7 +69,7 @@ def _base_difference(q0: Array, q1: Array, result: Array) -> None:
         scale = 2 * (1 + angle * angle / 24)
         k = 1 / 12 + angle * angle / 720
     ax, ay, az = scale * x, scale * y, scale * z
-    tx, ty, tz = _turn(-q0[3], -q0[4], -q0[5], q0[6], q1[0] - q0[0], q1[1] - q0[1], q1[2] - q0[2])
+    tx, ty, tz = turned(-q0[3], -q0[4], -q0[5], q0[6], q1[0] - q0[0], q1[1] - q0[1], q1[2] - q0[2])
     ux, uy, uz = ay * tz - az * ty, az * tx - ax * tz, ax * ty - ay * tx
     result[0] = tx - 0.5 * ux + k * (ay * uz - az * uy)
     result[1] = ty - 0.5 * uy + k * (az * ux - ax * uz)
@@ -78,7 +78,7 @@ def _base_difference(q0: Array, q1: Array, result: Array) -> None:
 
 
 @compiled
-def _turn(x: float, y: float, z: float, w: float, tx: float, ty: float, tz: float) -> tuple[float, float, float]:
+def turned(x: float, y: float, z: float, w: float, tx: float, ty: float, tz: float) -> tuple[float, float, float]:
     """A vector turned by a unit quaternion: t + 2 w u + 2 r × u with u = r × t."""
     ux, uy, uz = y * tz - z * ty, z * tx - x * tz, x * ty - y * tx
     return (
@@ -89,7 +89,7 @@ def _turn(x: float, y: float, z: float, w: float, tx: float, ty: float, tz: floa
 
 
 @compiled
-def _product(
+def product(
     x: float, y: float, z: float, w: float, a: float, b: float, c: float, d: float
 ) -> tuple[float, float, float, float]:
     """The quaternion (x y z w) ⊗ (a b c d)."""

@@ -34,9 +34,9 @@ def evaluate(integers: Integers, numbers: Array, storage: Array) -> int:
             return NOT_FINITE
     if not floating:
         now.rotation[0, 0], now.rotation[0, 4], now.rotation[0, 8] = 1.0, 1.0, 1.0
-    elif not _place_base(now):
+    elif not place_base(now):
         return NOT_UNIT
-    _move(fixed, now, floating)
+    move_bodies(fixed, now, floating)
     _weigh(fixed, now)
     _gather(fixed, now, floating)
     _sum_up(fixed, now, floating)
@@ -48,7 +48,7 @@ def evaluate(integers: Integers, numbers: Array, storage: Array) -> int:
 
 
 @compiled
-def _place_base(now: Values) -> bool:
+def place_base(now: Values) -> bool:
     """Rotation and velocity of the base: v is in its own axes, so with v̇ = 0 its origin accelerates by ω × v."""
     q, v, R = now.q, now.v, now.rotation
     x, y, z, w = q[3], q[4], q[5], q[6]
@@ -71,7 +71,7 @@ def _place_base(now: Values) -> bool:
 
 
 @compiled
-def _move(fixed: Tree, now: Values, floating: bool) -> None:
+def move_bodies(fixed: Tree, now: Values, floating: bool) -> None:
     """From the base outwards: where each body is, how it moves, and how it accelerates when v̇ = 0."""
     R, origin, twist, drift, screw, joint = now.rotation, now.origin, now.twist, now.drift, now.screw, fixed.joint
     shift = 1 if floating else 0

@@ -3,6 +3,7 @@
 from wholebody.motion.keyframes import KeyFrame, KeyFrames
 from wholebody.motion.limits import CollisionChecker, Limits, Violation
 from wholebody.motion.optimal import jerk_limited, slowed, time_optimal
+from wholebody.motion.playing import Plan, Played, plan, play
 from wholebody.motion.plot import plot
 from wholebody.motion.polynomial import PiecewisePolynomial
 from wholebody.motion.pose import PoseTrajectory
@@ -25,6 +26,8 @@ __all__ = [
     "Limits",
     "OnlineProfile",
     "PiecewisePolynomial",
+    "Plan",
+    "Played",
     "PoseTrajectory",
     "Sample",
     "Teacher",
@@ -33,6 +36,8 @@ __all__ = [
     "cubic",
     "jerk_limited",
     "monotone",
+    "plan",
+    "play",
     "plot",
     "quartic",
     "quintic",

@@ -1,12 +1,13 @@
 """JointTable: trajectory files, one row per period and a column per joint, read, written, checked and resampled.
 
+    # robot: hubo2plus
     # period 0.005
     LHY LHR LHP
     0.0 0.01 -0.3
     0.0 0.02 -0.31
 
-Columns are parted by spaces, tabs or commas. What follows a # is a comment, but for the period, in seconds. Instead of
-it there may be a first column `time`.
+Columns are parted by spaces, tabs or commas. What follows a # is a comment, but for the robot's name, if it is told,
+and the period, in seconds. Instead of that there may be a first column `time`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from wholebody.motion.trajectory import Array, Trajectory, steps
 from wholebody.robots.robot import Robot
 
 PERIOD = re.compile(r"#\s*period\s*[:=]?\s*(\S+)", re.IGNORECASE)
+ROBOT = re.compile(r"^#\s*robot\s*[:=]\s*(\S+)\s*$", re.IGNORECASE | re.MULTILINE)
 FREE = End(None, None)
 
 
@@ -37,6 +39,7 @@ class JointTable:
     period: float
     positions: Array
     source: str = "the trajectory"
+    robot: str = ""
 
     def __post_init__(self) -> None:
         """Check names, period and numbers."""
@@ -83,22 +86,26 @@ class JointTable:
         if found is None:
             raise BadMotionFile(f"{path} does not say its period: begin it with '# period 0.005', or tell `period`")
         if robot is not None:
+            if robot_said(path) not in ("", robot.name):
+                raise BadMotionFile(f"{path} is made for {robot_said(path)}, and this robot is {robot.name}")
             for name in header:
                 if name not in robot.index:
                     near = closest(name, robot.joint_names)
                     raise BadMotionFile(f"{path}: the column '{name}' is no moving joint of {robot.name}{near}")
-        return cls(tuple(header), found, rows, str(path))
+        return cls(tuple(header), found, rows, str(path), robot.name if robot is not None else robot_said(path))
 
     def write(self, path: str | Path) -> None:
         """Write a trajectory file, which reads back as exactly the same numbers."""
-        lines = [f"# period {self.period!r}", " ".join(self.names)]
+        lines = [f"# robot: {self.robot}"] if self.robot else []
+        lines += [f"# period {self.period!r}", " ".join(self.names)]
         lines += [" ".join(repr(value) for value in row) for row in self.positions.tolist()]
         Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     @classmethod
-    def of(cls, trajectory: Trajectory, names: Iterable[str], period: float) -> JointTable:
+    def of(cls, trajectory: Trajectory, names: Iterable[str], period: float, robot: str = "") -> JointTable:
         """A trajectory, looked at once in every period."""
-        return cls(tuple(names), period, trajectory.sample(steps(trajectory.duration, period)).position)
+        positions = trajectory.sample(steps(trajectory.duration, period)).position
+        return cls(tuple(names), period, positions, robot=robot)
 
     # --- as a motion -------------------------------------------------------------------------------
 
@@ -134,7 +141,7 @@ class JointTable:
             raise BadMotionFile(f"{self.source} has no column for {shown}: name a posture for them, as rest='home'")
         positions = np.tile(robot.posture(rest) if rest else np.zeros(len(robot.joint_names)), (len(self.positions), 1))
         positions[:, [robot.index[name] for name in self.names]] = self.positions
-        return replace(self, names=robot.joint_names, positions=positions)
+        return replace(self, names=robot.joint_names, positions=positions, robot=robot.name)
 
     # --- checks ------------------------------------------------------------------------------------
 
@@ -191,6 +198,12 @@ def _lines(path: str | Path) -> Iterator[tuple[int, list[str]]]:
         words = line.partition("#")[0].replace(",", " ").split()
         if words:
             yield number, words
+
+
+def robot_said(path: str | Path) -> str:
+    """The robot a trajectory file is for; nothing if it does not say."""
+    said = ROBOT.search(_text(path))
+    return said[1] if said else ""
 
 
 def _period_said(path: str | Path) -> float | None:

@@ -46,18 +46,22 @@ class Teacher:
         stop: bool = False,
     ) -> KeyFrame:
         """Keep the measured positions of a state message as the next frame."""
-        joints = messages.labels(state.dtype)
-        if joints != self.robot.joint_names or "position" not in (state.dtype.names or ()):
-            raise WrongRecord(
-                f"this is no state of {self.robot.name}: its joints are {', '.join(joints[:6]) or 'not named'} …, "
-                f"not {', '.join(self.robot.joint_names[:6])} …"
-            )
+        self.check(state)
         position = np.array(state["position"], np.float64).reshape(-1)
         seconds = self._duration(position) if duration is None else float(duration)
         frame = KeyFrame(position, seconds, name or f"pose {len(self.frames) + 1}", tuple(contacts), stop)
         KeyFrames(self.robot, (*self.frames, frame), "what is taught")  # checks it
         self.frames.append(frame)
         return frame
+
+    def check(self, state: Any) -> None:
+        """WrongRecord if this is no state of the robot."""
+        joints = messages.labels(state.dtype)
+        if joints != self.robot.joint_names or "position" not in (state.dtype.names or ()):
+            raise WrongRecord(
+                f"this is no state of {self.robot.name}: its joints are {', '.join(joints[:6]) or 'not named'} …, "
+                f"not {', '.join(self.robot.joint_names[:6])} …"
+            )
 
     def drop(self) -> None:
         """Forget the last frame."""

@@ -9,6 +9,8 @@ import mujoco
 
 from wholebody.simulation.contacts import Collision, Touch
 from wholebody.simulation.disturbances import Load, Push
+from wholebody.simulation.joining import Pace, join
+from wholebody.simulation.plant import SimulatedPlant
 from wholebody.simulation.scenes import SCENES, Scene, named
 from wholebody.simulation.sensors import SensorModel
 from wholebody.simulation.simulation import Simulation
@@ -19,11 +21,14 @@ __all__ = [
     "AnkleFlexibility",
     "Collision",
     "Load",
+    "Pace",
     "Push",
     "Scene",
     "SensorModel",
+    "SimulatedPlant",
     "Simulation",
     "Touch",
+    "join",
     "named",
 ]
 

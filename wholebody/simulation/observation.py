@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from wholebody.hardware import Record
-from wholebody.messages import Dtype, Status
+from wholebody.messages import Dtype, Measured, MeasuredMotion, MeasuredWrench, Status
 from wholebody.robots.robot import Array, Robot
 from wholebody.simulation.ground import LIMIT_TOLERANCE
 from wholebody.simulation.world import World
@@ -40,7 +40,11 @@ class Truth:
         self._status = self._array["status"][0]
         self._status[:] = READY
         self.record["temperature"], self.record["base"]["known"] = temperature, True
+        self.record["measured"] = ~Measured(0)
         names = layout.names or ()
+        for sensors, parts in (("imu", MeasuredMotion), ("force_torque", MeasuredWrench)):
+            if sensors in names:
+                self.record[sensors]["measured"] = ~parts(0)
         self._imus = self._floats("imu", 10) if "imu" in names else None
         self._wrenches = self._floats("force_torque", 6) if "force_torque" in names else None
         self._base = self._floats("base", 13)[0]

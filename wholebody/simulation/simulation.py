@@ -125,6 +125,8 @@ class Simulation:
         """Seconds of one control period."""
         return self._period
 
+    missed = 0  # simulated time waits for the loop
+
     @property
     def time(self) -> float:
         """Simulated seconds since the reset."""

@@ -1,0 +1,60 @@
+"""The simulator as a process: python -m wholebody.cli.simulator_process PLAN; `wholebody start` begins it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+
+from wholebody import robots
+from wholebody.cli.plan import Plan
+from wholebody.errors import WholebodyError
+from wholebody.simulation import Simulation
+from wholebody.simulation.joining import Pace, join
+
+
+def main(text: str) -> None:
+    """Be the simulator of the plan's robot until SIGTERM or SIGINT."""
+    plan = Plan.parse(text)
+    told: list[int] = []
+
+    def end(number: int, frame: FrameType | None) -> None:
+        told.append(number)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    robot = robots.load(plan.robot)
+    news = News()
+    with Simulation(robot, physics=plan.physics, control_period=plan.period) as simulation:
+        say(f"{robot.name}, {'with' if plan.physics else 'without'} physics")
+        pace = join(simulation, plan.name, None if plan.fast else 1.0, lambda: not told, news.take)
+    say(f"ended after {pace.simulated:.1f} s, at {pace.real_time:.2f} × real time, {pace.late} periods late")
+
+
+class News:
+    """Tells of what goes wrong, once each time it changes."""
+
+    def __init__(self) -> None:
+        self._before = ("", False)
+
+    def take(self, pace: Pace) -> None:
+        """Hear how it gets on."""
+        trouble, waiting = self._before
+        if pace.trouble != trouble:
+            say(pace.trouble)
+        if pace.waiting != waiting:
+            say("the daemon does not answer: the world stands still" if pace.waiting else "the daemon answers again")
+        self._before = pace.trouble, pace.waiting
+
+
+def say(text: str) -> None:
+    """Write a line into the log."""
+    print(f"simulator: {text}", flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1])
+    except WholebodyError as error:
+        say(str(error))
+        sys.exit(1)

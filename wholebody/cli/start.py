@@ -1,0 +1,194 @@
+"""wholebody start: start a robot, simulated or real."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from types import FrameType
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from wholebody import robots
+from wholebody.cli import life
+from wholebody.cli.plan import Plan, filter_request, plan_of
+from wholebody.cli.watching import Watcher
+from wholebody.errors import HardwareError, RobotTaken
+from wholebody.hardware.names import default_name
+
+ASK_BOARDS_SECONDS = 0.5
+console = Console(highlight=False, soft_wrap=True)
+
+
+def start(
+    robot: Annotated[
+        str, typer.Argument(help="By name (see `wholebody robots`), or a URDF or MJCF file; the tier's, if left out.")
+    ] = "",
+    tier: Annotated[
+        str, typer.Option(help="virtual: MuJoCo; mini: Mini-Hubo's servos; full: Hubo2+'s boards.")
+    ] = "virtual",
+    name: Annotated[str, typer.Option(help="What to call it; 'robot' if left out.")] = "",
+    period: Annotated[float, typer.Option(min=0.0001, max=1.0, help="Of the loop, in seconds.")] = 0.005,
+    foreground: Annotated[bool, typer.Option("--foreground", help="Stay, and stop it with Ctrl-C.")] = False,
+    fast: Annotated[bool, typer.Option("--fast", help="Simulate faster than real time.")] = False,
+    physics: Annotated[
+        bool | None,
+        typer.Option(help="Let MuJoCo move the joints: the virtual tier's do, unless told; the others', only if told."),
+    ] = None,
+    loopback: Annotated[bool, typer.Option("--loopback", help="No simulator: a robot of nothing but numbers.")] = False,
+    can: Annotated[str, typer.Option(metavar="CAN0,CAN1", help="Buses of a real robot; simulated without.")] = "",
+    device: Annotated[str, typer.Option(metavar="DEVICE", help="Servo bus of a real robot; simulated without.")] = "",
+    filter: Annotated[
+        str, typer.Option(metavar="MODE", help='For all joints: "smooth 20", "compliant 0.5", "feedback 20".')
+    ] = "",
+    misses_allowed: Annotated[int, typer.Option(min=0, help="Cycles in a row that the loop may miss.")] = 20,
+    on_miss: Annotated[str, typer.Option(help="What more of them lead to: count, or stop the robot.")] = "count",
+    service: Annotated[bool, typer.Option("--service", help="Print a systemd unit that starts it, and end.")] = False,
+) -> None:
+    """Start a robot: one process owns it, any number of controllers may move it.
+
+    \b
+      wholebody start                     Hubo2+ in MuJoCo
+      wholebody start --tier mini         Mini-Hubo on simulated servos
+      wholebody start --tier full --can can0,can1
+
+    It runs in the background until `wholebody stop`.
+    """
+    buses = tuple(part for part in can.split(",") if part)
+    plan = Plan.make(
+        name or default_name(),
+        robot,
+        tier,
+        physics,
+        period=period,
+        fast=fast,
+        loopback=loopback,
+        can=buses,
+        device=device,
+        filter=filter,
+        misses_allowed=misses_allowed,
+        on_miss=on_miss,
+    )
+    plan.contract  # noqa: B018 - checks it
+    loaded = robots.load(plan.robot)
+    if filter:
+        filter_request(filter)
+    if service:
+        print(unit(plan))
+        return
+    running = life.process_of(life.DAEMON, plan.name)
+    if running is not None and not (plan_of(running) == plan and life.is_lacking(plan)):
+        raise RobotTaken(
+            f"a robot called '{plan.name}' is running already (process {running}); stop it (wholebody stop"
+            f"{_name_option(plan)}), or give this one another name (--name)"
+        )
+    companion = life.companion_to_begin(plan)
+    roles = [role for role in (companion, None if running else life.DAEMON) if role is not None]
+    if running is None:
+        life.sweep(plan.name, loaded)
+    if foreground:
+        stay(plan, roles)
+    else:
+        detach(plan, roles)
+
+
+def detach(plan: Plan, roles: list[life.Role]) -> None:
+    """Begin the processes, wait for the first state, and say what to type next."""
+    log = life.log_file(plan.name)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    if life.DAEMON in roles:
+        log.unlink(missing_ok=True)
+    children: dict[life.Role, subprocess.Popen[bytes]] = {}
+    try:
+        for role in roles:
+            children[role] = life.begin(role, plan, log)
+        with Console(stderr=True).status(f"starting {plan.robot}") as status:
+            for waits in life.until_first_state(plan, children, log):
+                status.update(f"starting {plan.robot}: waiting for {waits}")
+    except BaseException:
+        for child in children.values():
+            life.end(child.pid)
+        raise
+    console.print(f"[bold]{plan.robot}[/] runs as '{plan.name}' ({_described(plan)}); log: {log}")
+    option = _name_option(plan)
+    for command, what in (
+        (f"console{option}", "home it, move joints"),
+        (f"read{option}", "watch it"),
+        (f"stop{option}", "end it"),
+    ):
+        console.print(f"  wholebody {command:<22} {what}", markup=False)
+    if asleep(plan.name):
+        console.print(f"its joints are off or not homed yet; first: wholebody console{option} -c homeAll")
+
+
+def asleep(name: str) -> bool:
+    """Whether most joints are off or do not know where they are; boards need a moment to say so."""
+    watcher, until = Watcher(name), time.monotonic() + ASK_BOARDS_SECONDS
+    while True:
+        joints = [joint for joint in watcher.look().joints if joint.position is not None]
+        off = [joint for joint in joints if not (joint.on and joint.homed)]
+        if 2 * len(off) <= len(joints) or time.monotonic() > until:
+            return 2 * len(off) > len(joints)
+        time.sleep(0.05)
+
+
+def stay(plan: Plan, roles: list[life.Role]) -> None:
+    """Run until a signal, or until the daemon ends; the companions end with it."""
+    children = [life.begin(role, plan, None) for role in roles]
+    daemon, told = children[-1], []
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        told.append(number)
+        daemon.send_signal(signal.SIGTERM)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, pass_on)
+    code = daemon.wait()
+    for child in children[:-1]:
+        child.terminate()
+        child.wait()
+    if code and not (told and code == -signal.SIGTERM):  # it had not even begun
+        raise HardwareError(f"the daemon ended with exit code {code}")
+
+
+def _described(plan: Plan) -> str:
+    more = "" if plan.behind != "virtual" else ", with physics" if plan.physics else ", without physics"
+    return f"{plan.behind}{more}, {1 / plan.period:g} Hz"
+
+
+def _name_option(plan: Plan) -> str:
+    return "" if plan.name == default_name() else f" --name {plan.name}"
+
+
+def unit(plan: Plan) -> str:
+    """A systemd unit that starts the robot with the machine."""
+    command = [sys.executable, "-m", "wholebody.cli", "start", plan.robot, "--tier", plan.tier, "--name", plan.name]
+    command += ["--period", f"{plan.period:g}", "--foreground"]
+    command += ["--can", ",".join(plan.can)] if plan.can else []
+    command += ["--device", plan.device] if plan.device else []
+    command += ["--filter", plan.filter] if plan.filter else []
+    command += ["--misses-allowed", str(plan.misses_allowed), "--on-miss", plan.on_miss]
+    flags = {"--fast": plan.fast, "--loopback": plan.loopback}
+    command += [flag for flag, wanted in flags.items() if wanted]
+    if plan.physics != (plan.tier == "virtual"):
+        command += ["--physics" if plan.physics else "--no-physics"]
+    return f"""\
+# Put this into /etc/systemd/system/wholebody-{plan.name}.service, then: systemctl enable --now wholebody-{plan.name}
+[Unit]
+Description=The robot '{plan.name}': {plan.robot}, {plan.tier}
+After=network.target
+
+[Service]
+ExecStart={shlex.join(command)}
+KillMode=mixed
+Restart=on-failure
+RestartSec=1
+LimitRTPRIO=99
+LimitMEMLOCK=infinity
+
+[Install]
+WantedBy=multi-user.target"""

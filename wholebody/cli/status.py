@@ -1,0 +1,76 @@
+"""wholebody status: how a robot's daemon is doing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from wholebody.cli import life
+from wholebody.cli.picture import Picture, seconds
+from wholebody.cli.tables import controller_table, event_table, headline, refusal_table, stage_table, wide_console
+from wholebody.cli.watching import Watcher, nothing_runs
+from wholebody.errors import NoRobot
+
+
+def status(
+    name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
+) -> None:
+    """Say how the robot's daemon is doing: ticks, missed cycles, controllers, what was refused, how long it all takes.
+
+    Exit code 1 if it is not running.
+    """
+    watcher = Watcher(name)
+    try:
+        picture = watcher.look()
+    except NoRobot:
+        if as_json:
+            print(json.dumps({"name": watcher.names.robot, "running": False}))
+            raise typer.Exit(1) from None
+        raise
+    processes = {role.name: life.process_of(role, picture.name) for role in life.ROLES}
+    if as_json:
+        print(json.dumps(as_object(picture, processes)))
+    else:
+        show(picture, processes)
+    if picture.process is None:
+        raise typer.Exit(1)
+
+
+def as_object(picture: Picture, processes: dict[str, int | None]) -> dict[str, object]:
+    """The daemon's part of a picture, as JSON has it."""
+    whole = asdict(picture)
+    parts = {key: value for key, value in whole.items() if key not in ("joints", "sensors")}
+    return {"running": picture.process is not None, "processes": processes, "faults": dict(picture.faults), **parts}
+
+
+def show(picture: Picture, processes: dict[str, int | None]) -> None:
+    """Print it."""
+    console = wide_console()
+    if picture.process is None:
+        console.print(f"{nothing_runs(picture.name)}\n(its last state came {seconds(picture.silent)} ago)")
+        return
+    console.print(headline(picture))
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_row("name", picture.name)
+    table.add_row("behind it", picture.behind)
+    for role, process in processes.items():
+        if process is not None:
+            table.add_row(role, f"process {process}")
+    table.add_row("up", seconds(picture.uptime))
+    table.add_row("ticks", f"{picture.tick}, every {1000 * picture.period:g} ms, {picture.missed} missed")
+    table.add_row("faults", ", ".join(f"{joint} ({what})" for joint, what in picture.faults) or "none")
+    table.add_row("log", str(life.log_file(picture.name)))
+    console.print(table)
+    for title, part, some in (
+        ("controllers", controller_table(picture.controllers), bool(picture.controllers)),
+        ("refused", refusal_table(picture.refusals), any(picture.refusals.values())),
+        ("events", event_table(picture.events), bool(picture.events)),
+        ("stages", stage_table(picture.stages), bool(picture.stages)),
+    ):
+        console.print()
+        console.print(part if some else f"{title}: none")

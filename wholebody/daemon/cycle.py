@@ -1,0 +1,260 @@
+"""Cycle: what the daemon does every period, from top to bottom.
+
+    tick       wait for the beat
+    reference  take the newest reference of every controller, merge them joint by joint
+    filter     θc = θr, or smoothed, or compliant (with the position measured in the last cycle)
+    gate       keep to the limits, whatever was asked
+    write      command the robot
+    read       ask it how it is
+    publish    tell everybody
+    answer     do what consoles ask
+
+It runs nobody's controller and waits for nobody: what controllers do costs it nothing and cannot hold it up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wholebody.daemon.board_requests import BoardRequests
+from wholebody.daemon.contract import Contract, OnMiss
+from wholebody.daemon.controllers import Controllers
+from wholebody.daemon.filters import Filters
+from wholebody.daemon.gate import Gate
+from wholebody.daemon.merging import Merging
+from wholebody.daemon.outlets import Outlets
+from wholebody.daemon.timing import Timing
+from wholebody.hardware.interface import Boards, Clock, RobotInterface
+from wholebody.messages import MAX_CONTROLLERS, Mode, Refusal, Silence, Status
+from wholebody.robots.robot import Robot
+
+STAGES = ("reference", "filter", "gate", "write", "read", "publish", "answer")
+REPORT_EVERY = 0.1
+"""s"""
+READY = int(Status.DRIVER_ON | Status.CONTROL_ON)
+HOMING_LEAST, HOMING_MOST = 0.5, 60.0
+"""s. A joint that is sent home may look homed for so long, and is given up after so long."""
+NEAR_HOME = 0.02
+"""rad. A joint that is homed so near to zero goes there."""
+FIGHT_WITHIN = 0.5
+"""s. Controllers that both move a joint within this time are fighting over it."""
+
+
+class Cycle:
+    """One robot, one clock, and everybody's references."""
+
+    def __init__(self, robot: Robot, interface: RobotInterface, clock: Clock, outlets: Outlets, contract: Contract):
+        self.robot, self.interface, self.clock, self.contract = robot, interface, clock, contract
+        self.outlets = outlets
+        modes = interface.modes if isinstance(interface, Boards) else frozenset(Mode)
+        self.controllers = Controllers(outlets.names, robot.reference_dtype(), clock.period, self._left_out)
+        self.merging = Merging(self.controllers, modes)
+        self.filters = Filters(len(robot.moving))
+        self.gate = Gate(robot, clock.period)
+        self.timing = Timing(STAGES)
+        self.requests = BoardRequests(self)
+        self.number = 0
+        self._instant = 0.0
+        self.stopped = ""  # why, while it is
+        self.waiting = False  # for the beat: then the loop may be left at once
+        self.state: Any = outlets.state.message
+        self.command: Any = outlets.commanded.message
+        self._take_events = getattr(interface, "take_events", list)  # what happened to the boards, in words
+        self._publishes_command = not getattr(interface, "publishes_command", False)
+        self._damps = Mode.VELOCITY in modes
+        self._filtered = np.zeros(len(robot.moving))
+        self._position, self._mode = (
+            self.command["position"],
+            self.command["mode"],
+        )  # of the last command, then the next
+        self._measured, self._reference = self.state["position"], self.state["reference"]
+        self._status = self.state["status"]
+        self._homing: dict[int, float] = {}  # joints on their way home, since when
+        self._moments, self._before = np.zeros((2, len(STAGES) + 1))
+        self._took = np.zeros(len(STAGES))
+        self._late, self._missed = 0.0, 0
+        self._restarts = getattr(clock, "restarts", 0)
+        self._report_every = max(1, round(REPORT_EVERY / clock.period))
+        self._fights: set[int] = set()
+
+    def begin(self) -> None:
+        """Take over from the encoders: what the robot does now is the first command, so nothing jumps."""
+        self.interface.read(self.state)
+        self._hold()
+        self.command["mask"] = True
+
+    def once(self) -> None:
+        """Go round once."""
+        self._before, self._moments = self._moments, self._before
+        moments, now = self._moments, time.perf_counter
+        self.waiting = True
+        instant = self.clock.tick()
+        self.waiting = False
+        self._instant = instant
+        if getattr(self.clock, "restarts", 0) != self._restarts:
+            self._take_over_anew()
+        moments[0] = now()
+        self.controllers.take()
+        self.merging.update()
+        if self.stopped or self.outlets.stop.latest():
+            self._stay_stopped()
+        for controller, silence in self.merging.fallen_silent():
+            self._fell_silent(controller, silence)
+        moments[1] = now()
+        self.filters.apply(self.merging.values[0], self._position, self._measured, self._filtered)
+        moments[2] = now()
+        self.gate.pass_positions(self._filtered, self._position)
+        np.copyto(self._mode, self.merging.mode)
+        if not self.merging.only_positions:
+            self._pass_others()
+        moments[3] = now()
+        self.command["time"] = instant
+        self.interface.write(self.command)
+        moments[4] = now()
+        self.interface.read(self.state)
+        if self._homing or np.bitwise_and.reduce(self._status) & READY != READY:
+            self._follow_idle_joints(instant)
+        moments[5] = now()
+        self._publish(instant)
+        moments[6] = now()
+        self.requests.answer()
+        moments[7] = now()
+
+    def _take_over_anew(self) -> None:
+        """Another simulator has taken the place of the one before, and its robot is somewhere else."""
+        self._restarts = getattr(self.clock, "restarts", 0)
+        self.outlets.tell("restart", "another simulator has come; every joint holds where it is now")
+        self.begin()
+
+    def expect_home(self, joints: Sequence[int]) -> None:
+        """Leave joints alone that are sent home, until they are there."""
+        self._homing |= dict.fromkeys(joints, self._instant)
+
+    def _follow_idle_joints(self, instant: float) -> None:
+        """Joints that are off or on their way home are led by others: their command is where they are."""
+        home = [joint for joint, since in self._homing.items() if self._is_home(joint, instant - since)]
+        for joint in home:
+            del self._homing[joint]
+        idle = self._status & READY != READY
+        idle[[*self._homing, *home]] = True
+        self.merging.hold(idle, self._measured, Refusal.NOT_READY)
+        np.copyto(self._position, self._measured, where=idle)
+        for joint in home:
+            if abs(self._measured[joint]) < NEAR_HOME:
+                self.merging.values[0, joint] = 0.0
+
+    def _is_home(self, joint: int, seconds: float) -> bool:
+        homed = bool(self._status[joint] & Status.HOMED) and seconds > HOMING_LEAST
+        return homed or seconds > HOMING_MOST
+
+    def stop(self, why: str) -> None:
+        """Hold every joint where it is, and refuse all references until resume()."""
+        if not self.stopped:
+            self.stopped = why
+            self.interface.stop()
+            self.outlets.tell("stop", why)
+            self._hold()
+
+    def resume(self) -> None:
+        """Listen again, to what is said from now on."""
+        if self.stopped:
+            self.stopped = ""
+            self.outlets.tell("resume", "references are followed again")
+            self._hold()
+
+    def _hold(self) -> None:
+        """Want all joints where they are."""
+        lower, upper = self.gate.lower, self.gate.upper
+        position = np.nan_to_num(self._measured)
+        np.copyto(self._position, position)
+        self.merging.begin(np.clip(position, lower, upper), time.monotonic_ns())
+
+    def _stay_stopped(self) -> None:
+        if not self.stopped:
+            text = bytes(self.outlets.stop.message["text"]).decode(errors="replace")
+            self.stop(text or "somebody put a message on the stop channel")
+        joints = self.merging.owner >= 0
+        if joints.any():
+            self.merging.refused[Refusal.STOPPED] += joints
+            self.merging.begin(np.clip(self._position, self.gate.lower, self.gate.upper), time.monotonic_ns())
+
+    def _fell_silent(self, controller: int, silence: Silence) -> None:
+        name = self.controllers.name[controller]
+        after = self.controllers.silent_for(controller)
+        self.outlets.tell("silent", f"'{name}' has said nothing for {after:.3f} s: {silence.name.lower()}")
+        if silence is Silence.STOP:
+            self.stop(f"'{name}' fell silent")
+        joints = self.merging.owner == controller
+        self.merging.hold(joints, self._position if silence is Silence.HOLD else self._measured, Refusal.SILENT)
+        if silence is Silence.DAMP and self._damps:
+            self.merging.mode[joints] = Mode.VELOCITY  # of 0: nothing but the joint's own damping
+
+    def _pass_others(self) -> None:
+        free = (self.merging.mode == Mode.VELOCITY) | (self.merging.mode == Mode.EFFORT)
+        np.copyto(self._position, self._measured, where=free)  # from where a position command would go on
+        self.gate.pass_others(self.merging.mode, self.merging.values, self.state, self.command)
+
+    def _publish(self, instant: float) -> None:
+        self._publish_timing()
+        self.number += 1
+        outlets, missed = self.outlets, self.clock.missed
+        np.copyto(self._reference, self._position)
+        outlets.put_state(instant, self.number)
+        if self._publishes_command:
+            outlets.commanded.put()
+        outlets.put_tick(instant, self.number, self.clock.period, missed)
+        if missed != self._missed:
+            self._keep_contract()
+        self._late = getattr(self.clock, "late", 0.0)
+        if self.number % self._report_every == 0:
+            self._report(instant)
+
+    def _report(self, instant: float) -> None:
+        report, controllers, merging = self.outlets.report.message, self.controllers, self.merging
+        report["time"], report["tick"], report["missed"] = instant, self.number, self.clock.missed
+        report["stopped"] = bool(self.stopped)
+        report["controller"], report["received"] = controllers.name, controllers.received
+        report["period"] = controllers.rows["period"]
+        report["age"] = [controllers.silent_for(row) for row in range(MAX_CONTROLLERS)]
+        report["owner"], report["leased"] = merging.owner, merging.leased_to >= 0
+        report["filter"], report["filter_value"] = self.filters.mode, self.filters.value
+        report["step_limit"] = self.gate.step
+        refused = merging.refused + self.gate.refused
+        report["refused"], report["refused_by_joint"] = refused.sum(1), refused.sum(0)
+        report["refused"][Refusal.WRONG_LAYOUT] += controllers.left_out
+        self.outlets.report.put()
+        for text in self._take_events():
+            self.outlets.tell("boards", text)
+        self._tell_fights()
+
+    def _tell_fights(self) -> None:
+        contested = self.merging.contested(FIGHT_WITHIN)
+        for joint, rows in contested:
+            if joint not in self._fights:
+                names = " and ".join(f"'{self.controllers.name[row]}'" for row in rows)
+                self.outlets.tell("fight", f"{names} both move {self.robot.joint_names[joint]}; the newest word wins")
+        self._fights = {joint for joint, _ in contested}
+
+    def _left_out(self, controller: str, why: str) -> None:
+        self.outlets.tell("left out", why)
+
+    def _publish_timing(self) -> None:
+        """How long the stages of the cycle before took: only now are they all over."""
+        if self.number == 0:
+            return
+        before = self._before
+        np.subtract(before[1:], before[:-1], out=self._took)
+        self.timing.add(self._took, self._late)
+        self.outlets.put_timing(self.number, self._missed, self._late, self._took)
+
+    def _keep_contract(self) -> None:
+        missed, self._missed = self.clock.missed - self._missed, self.clock.missed
+        if missed > self.contract.misses_allowed:
+            text = f"{missed} cycles in a row were missed; {self.contract.misses_allowed} are allowed"
+            self.outlets.tell("missed", text)
+            if self.contract.on_miss is OnMiss.STOP:
+                self.stop(text)

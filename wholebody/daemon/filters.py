@@ -1,0 +1,87 @@
+"""Filters: how a joint's command θc is made of its reference θr (Hubo-Ach §3.5), every period, for all joints at once.
+
+    PASS       θc = θr
+    SMOOTH     θc = (θc⁻ (L − 1) + θr) / L         = θr + (1 − 1/L) (θc⁻ − θr)
+    COMPLIANT  θc = θr + Kc θe,  θe = θa − θr      = θr + Kc (θa − θr)
+    FEEDBACK   θc = (θa (L − 1) + θr) / L          = θr + (1 − 1/L) (θa − θr)
+
+θc⁻ is the command of the last period. θa is the position that was read in the last period, because the daemon writes
+before it reads. FEEDBACK(L) is COMPLIANT with Kc = 1 − 1/L. Under a load that moves a joint of stiffness k by τ/k,
+COMPLIANT moves it by τ/k / (1 − Kc), and FEEDBACK by L τ/k.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from wholebody.errors import BadReference
+from wholebody.messages import Filter
+
+Array = npt.NDArray[np.float64]
+
+LENGTH = 40
+"""L, unless another is given."""
+GREATEST_LENGTH = 100_000
+
+
+class Filters:
+    """The filters of a robot's joints; they pass until they are set."""
+
+    def __init__(self, joints: int) -> None:
+        self.mode = np.full(joints, Filter.PASS, np.uint8)
+        self.length = np.full(joints, LENGTH, np.int64)  # L, in SMOOTH and FEEDBACK
+        self.gain = np.zeros(joints)  # Kc, in COMPLIANT
+        self.value = np.zeros(joints)  # of the two, the one in use
+        self._share_before, self._share_measured = np.zeros(joints), np.zeros(joints)
+        self._smooth, self._fed_back = np.zeros(joints, bool), np.zeros(joints, bool)
+        self._any_smooth = self._any_fed_back = False
+        self._part = np.zeros(joints)
+
+    def set(self, joint: int, mode: Filter, value: float | None = None) -> None:
+        """Set a joint's filter with its L or Kc; None leaves what was last given, or 40 and 0."""
+        match mode:
+            case Filter.SMOOTH | Filter.FEEDBACK:
+                self.length[joint] = length = int(self.length[joint]) if value is None else _length(value)
+                used, share = float(length), 1 - 1 / length
+            case Filter.COMPLIANT:
+                self.gain[joint] = used = share = float(self.gain[joint]) if value is None else _gain(value)
+            case Filter.PASS:
+                used = share = 0.0
+        self.mode[joint], self.value[joint] = mode, used
+        self._share_before[joint] = share if mode is Filter.SMOOTH else 0.0
+        self._share_measured[joint] = 0.0 if mode is Filter.SMOOTH else share
+        np.not_equal(self._share_before, 0, out=self._smooth)
+        np.not_equal(self._share_measured, 0, out=self._fed_back)
+        self._any_smooth, self._any_fed_back = bool(self._smooth.any()), bool(self._fed_back.any())
+
+    def apply(self, reference: Array, command_before: Array, measured: Array, out: Array) -> None:
+        """Write the commands of this period to `out`, which may be none of the others.
+
+        A joint that does not need its last command, or its measured position, is not touched by what is wrong with it.
+        """
+        np.copyto(out, reference)
+        if self._any_smooth:
+            self._pull(out, reference, command_before, self._share_before, self._smooth)
+        if self._any_fed_back:
+            self._pull(out, reference, measured, self._share_measured, self._fed_back)
+
+    def _pull(self, out: Array, reference: Array, towards: Array, share: Array, where: npt.NDArray[np.bool_]) -> None:
+        """Add share · (towards − reference), for some joints."""
+        np.subtract(towards, reference, out=self._part, where=where)
+        np.multiply(self._part, share, out=self._part, where=where)
+        np.add(out, self._part, out=out, where=where)
+
+
+def _length(value: float) -> int:
+    if not (1 <= value <= GREATEST_LENGTH and value == int(value)):
+        raise BadReference(f"a filter length of {value:g}; give a whole number from 1 (no filter) to {GREATEST_LENGTH}")
+    return int(value)
+
+
+def _gain(value: float) -> float:
+    if not 0 <= value < 1:
+        raise BadReference(
+            f"a compliance gain of {value:g}; give 0 (as stiff as the joint is) or more, and less than 1"
+        )
+    return float(value)

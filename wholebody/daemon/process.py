@@ -1,0 +1,88 @@
+"""run: the daemon's process, from taking the robot to letting it go."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, Self
+
+from wholebody.daemon.contract import Contract
+from wholebody.daemon.cycle import STAGES, Cycle
+from wholebody.daemon.outlets import Outlets
+from wholebody.daemon.timing import Spread
+from wholebody.hardware.clocks import SteadyClock
+from wholebody.hardware.interface import Clock, RobotInterface
+from wholebody.realtime import realtime
+from wholebody.robots.robot import Robot
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How a run of the daemon went."""
+
+    cycles: int
+    missed: int
+    table: list[Spread]
+
+
+def run(
+    robot: Robot,
+    interface: RobotInterface,
+    name: str = "",
+    contract: Contract | None = None,
+    clock: Clock | None = None,
+    *,
+    prepare: Callable[[Cycle], None] | None = None,
+    priority: int | None = None,
+) -> Summary:
+    """Own the robot until SIGTERM or SIGINT; an error of the robot stops it and ends the run.
+
+    The clock is real time unless another is given, such as a simulator's. `prepare` may set filters before the first
+    cycle. With a priority the process is a real-time one.
+    """
+    contract = contract or Contract()
+    clock = clock or SteadyClock(contract.period)
+    with _Ending() as ending, Outlets(robot, name, STAGES) as outlets, interface:
+        ending.cycle = cycle = Cycle(robot, interface, clock, outlets, contract)
+        cycle.begin()
+        if prepare is not None:
+            prepare(cycle)
+        if priority is not None:
+            realtime(priority)
+        try:
+            while not ending.asked:
+                cycle.once()
+        except _Ended:
+            pass
+        interface.stop()
+        return Summary(cycle.number, clock.missed, cycle.timing.table())
+    return Summary(0, 0, [])
+
+
+class _Ended(BaseException):
+    """Leaves a wait for something that may never come: a beat, or the robot itself."""
+
+
+class _Ending:
+    """SIGTERM and SIGINT end the loop after the cycle under way, or at once if it waits or has not begun."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.cycle: Cycle | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        self._before = {number: signal.signal(number, self._end) for number in (signal.SIGTERM, signal.SIGINT)}
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        return kind is _Ended
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+        if self.cycle is None or self.cycle.waiting:
+            raise _Ended

@@ -1,0 +1,54 @@
+"""The names of a robot's channels: what daemon, controllers, consoles and simulators must agree on.
+
+    robot.state                 what was measured, every cycle
+    robot.commanded             what was written to the robot, every cycle
+    robot.<controller>.reference   what a controller wants, as often as it likes
+    robot.<controller>.unfiltered  the same, for a filter process that passes it on
+    robot.request, robot.reply  a console's requests, and the answers
+    robot.stop                  any message here stops the robot
+    robot.tick, robot.timing    the beat, and how long each stage of the cycle took
+    robot.report                who moves which joint, what was refused
+    robot.events                what happened once
+    robot.to_simulator, robot.from_simulator, robot.simulated   the handshake with a simulator, and its state
+
+A machine has one robot, as a rule, and it is called `robot`; WHOLEBODY_ROBOT, or the option --name, calls it otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+
+SUFFIX = ".reference"
+
+
+def default_name() -> str:
+    """What the robot is called if nobody says otherwise."""
+    return os.environ.get("WHOLEBODY_ROBOT") or "robot"
+
+
+class Names:
+    """The channels of the robot of a name."""
+
+    def __init__(self, robot: str = "") -> None:
+        self.robot = robot = robot or default_name()
+        self.state, self.commanded = f"{robot}.state", f"{robot}.commanded"
+        self.request, self.reply = f"{robot}.request", f"{robot}.reply"
+        self.stop, self.events = f"{robot}.stop", f"{robot}.events"
+        self.tick, self.timing, self.report = f"{robot}.tick", f"{robot}.timing", f"{robot}.report"
+        self.to_simulator, self.from_simulator = f"{robot}.to_simulator", f"{robot}.from_simulator"
+        self.simulated = f"{robot}.simulated"
+
+    def reference(self, controller: str) -> str:
+        """What a controller wants."""
+        return f"{self.robot}.{controller}{SUFFIX}"
+
+    def unfiltered(self, controller: str) -> str:
+        """What a controller wants, before it is filtered by a process of its own."""
+        return f"{self.robot}.{controller}.unfiltered"
+
+    def controller(self, channel: str) -> str | None:
+        """The controller whose reference channel this is; None if it is none of this robot."""
+        start = f"{self.robot}."
+        if not (channel.startswith(start) and channel.endswith(SUFFIX)):
+            return None
+        return channel[len(start) : -len(SUFFIX)] or None
