@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -9,6 +10,9 @@ os.environ.setdefault("MUJOCO_GL", "egl")  # before any test imports mujoco, whi
 
 import hypothesis
 import pytest
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: the processes of tests must hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 hypothesis.settings.register_profile("shared machine", deadline=None)
 hypothesis.settings.load_profile("shared machine")

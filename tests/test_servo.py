@@ -18,6 +18,8 @@ from wholebody.control.servo import Servo, damping_of
 from wholebody.control.timing import Echo, Timing
 from wholebody.errors import BadParameter, BadProblem, UnknownName, WholebodyError
 from wholebody.hardware import Clock, RobotInterface
+from wholebody.hardware.clocks import SteadyClock
+from wholebody.hardware.loopback import Loopback
 from wholebody.messages import Mode
 from wholebody.model import Model
 from wholebody.simulation import Simulation
@@ -216,6 +218,17 @@ def test_ten_thousand_cycles_grow_nothing_and_make_no_new_arrays(model):
 class NoEvents:
     def append(self, event):
         pass
+
+
+def test_it_runs_in_real_time_on_a_robot_that_stamps_nothing(model):
+    robot, clock = Loopback(model.robot), SteadyClock(0.002)
+    servo = Servo(robot, clock, WBOSC(model, period=0.002), hold(model), mode=Mode.POSITION)
+    with robot:
+        servo.run(0.2)
+    assert servo.counters.faults == 0
+    assert 20 < servo.counters.cycles <= 101, "machines are shared, so beats may be missed"
+    assert servo.counters.cycles + clock.missed == pytest.approx(100, abs=2)
+    assert 0 < np.median(servo.timing.frequency) < 1000
 
 
 # Estimate.

@@ -8,8 +8,10 @@ import pytest
 from examples.balance import PLANS, Balance, Plan, controller, moved, without_hands
 from wholebody import robots
 from wholebody.control import Transitions
+from wholebody.control.base_on_foot import BaseOnFoot
 from wholebody.control.impedance import Impedance
 from wholebody.control.servo import Servo
+from wholebody.hardware import RobotInterface
 from wholebody.messages import Mode
 from wholebody.model import Model
 from wholebody.simulation import SensorModel, Simulation
@@ -204,3 +206,56 @@ def test_hubo_by_positions_bears_a_push():
     )
     assert not fallen(simulation, watch.heights[0])
     assert watch.com[-1] < 0.005
+
+
+# Without knowing where the base is.
+
+
+def test_joints_and_a_flat_foot_tell_where_the_base_is_and_how_it_moves():
+    robot = robots.load("hubo2plus")
+    simulation = Simulation(robot, sensors=SensorModel(base_known=False))
+    known = BaseOnFoot(simulation, model_of("hubo2plus"), "left_sole", description=robot)
+    sole = robot.surface("left_sole")
+    sole_to_world = simulation.link_to_world(sole.link) @ sole.at.matrix
+    state, reference = simulation.new_state(), simulation.new_reference()
+    start = reference["position"].copy()
+    for cycle in range(400):
+        bent = 0.05 * (1 - np.cos(2 * np.pi * cycle / 400))  # so slowly that the feet do not rock
+        for joint, share in (("HP", -1), ("KN", 2), ("AP", -1)):
+            for side in "LR":
+                column = robot.index[side + joint]
+                reference["position"][column] = start[column] + share * bent
+        simulation.write(reference)
+        simulation.tick()
+        if cycle == 150:
+            known.foot = "right_sole"
+        known.read(state)
+        truth = simulation.truth["base"]
+        expected = np.linalg.inv(sole_to_world) @ np.append(truth["position"], 1.0)
+        assert state["base"]["position"] == pytest.approx(expected[:3], abs=1e-3)
+        assert state["base"]["linear_velocity"] == pytest.approx(truth["linear_velocity"], abs=5e-3)
+    assert np.abs(state["base"]["orientation"]) == pytest.approx([0, 0, 0, 1], abs=2e-3)
+    assert isinstance(known, RobotInterface)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_hubo_sways_by_positions_with_the_sensors_it_has(seed):
+    robot, model = robots.load("hubo2plus"), model_of("hubo2plus")
+    plan = PLANS["sway"](model)
+    with Simulation(robot, control_period=0.005, sensors=SensorModel.realistic(), seed=seed) as simulation:
+        watch, com = Watch(simulation), simulation.com_in_world
+        known = BaseOnFoot(simulation, model, "left_sole", description=robot)
+        solver = impedance(model, 0.005)
+        Servo(
+            known,
+            simulation,
+            solver,
+            Balance(model, plan),
+            description=robot,
+            mode=Mode.POSITION,
+            publish=[watch],
+        ).run(plan.com.duration + 0.3)
+        assert max(watch.com) < 0.01
+        assert max(watch.tilts) < 1.0
+        assert np.linalg.norm(simulation.com_in_world - com) < 0.01
+        assert len(simulation.touches) == 8

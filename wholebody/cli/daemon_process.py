@@ -83,15 +83,24 @@ def boards(plan: Plan, robot: Robot) -> Behind:
 
 
 def simulated_boards(plan: Plan, robot: Robot) -> Behind:
-    """Boards in another process, on a simulated bus."""
+    """Boards in another process, on a simulated bus; they announce themselves a moment before they listen."""
+    import can
+
     from wholebody.hardware.can.can_robot import CanRobot
     from wholebody.hardware.can.process import channels
     from wholebody.hardware.can.simulated_bus import SimulatedBus
     from wholebody.hardware.can.wiring import Wiring
 
     wiring = Wiring.read(robot.name)
-    buses = [SimulatedBus(channel) for channel in channels(announced(plan).name, wiring.buses)]
-    return Behind(CanRobot(robot, buses, wiring, plan.period, PATIENCE))
+    until = time.monotonic() + BOARDS_SECONDS
+    while True:
+        try:
+            buses = [SimulatedBus(channel) for channel in channels(announced(plan).name, wiring.buses)]
+            return Behind(CanRobot(robot, buses, wiring, plan.period, PATIENCE))
+        except can.CanInitializationError as error:
+            if time.monotonic() > until:
+                raise HardwareError(str(error)) from error
+            time.sleep(0.05)
 
 
 BEHIND: dict[str, Callable[[Plan, Robot], Behind]] = {

@@ -218,7 +218,8 @@ class Servo:
         """A new snapshot, if it is the model's turn; what is wrong, if the one there is grew too old."""
         if self.counters.cycles % self.model_every == 0:
             self.snapshot = self.model.at(self.estimate.q, self.estimate.v)
-            self._measured = self.estimate.time
+            stamped = self.estimate.time
+            self._measured = stamped if stamped > 0.0 else self.time  # a state without a time counts as new
             self.counters.model_updates += 1
         self.staleness = self.time - self._measured
         self.worst_staleness = max(self.worst_staleness, self.staleness)
