@@ -68,9 +68,9 @@ $(VENV)/.core: $(VENV)/.python pyproject.toml requirements.lock
 	@touch $@
 
 $(BUILT) &: $(C) | $(VENV)/.core
-	@[ -z "$$(find $(C) -newer $(firstword $(BUILT)) 2>&1)" ] || { echo "building the C extensions"; \
+	@[ -z "$$(for each in $(BUILT); do find $(C) -newer $$each 2>&1; done)" ] || { echo "building the C extensions"; \
 	    $(BIN)/python -W ignore -c "import setuptools; setuptools.setup()" -q build_ext --inplace; }
-	@touch $@
+	@touch $(BUILT)
 
 $(VENV)/.dev: EXTRAS := net,film,motion,plot,dev
 $(VENV)/.bench: EXTRAS := net,bench

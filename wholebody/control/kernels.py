@@ -18,15 +18,11 @@ import math
 
 from wholebody.control.chain import Chain, solve_level, start, unreflect
 from wholebody.control.forces import count_pressed, share_out
-from wholebody.control.forces import count_pressed as _count_pressed  # noqa: F401
-from wholebody.control.forces import fill_pressed as _fill_pressed  # noqa: F401
 from wholebody.control.limits import HARD_TOLERANCE, PERIOD, TASK_TOLERANCE, enforce_limits
 from wholebody.control.memory import Memory, Output, after_memory, carve, chain_at, chain_size, memory_of
 from wholebody.control.rows import count_constraints, count_tasks, fill_constraints, fill_tasks
 from wholebody.control.table import Sizes, constraint_line, sizes_of, task_line
 from wholebody.control.whitening import factor, whiten
-from wholebody.control.whitening import factor as _factor  # noqa: F401
-from wholebody.control.whitening import whiten as _whiten  # noqa: F401
 from wholebody.model.compiled import compiled, inlined
 from wholebody.model.cut import at_address, cut
 from wholebody.model.layout import Array, Integers, Values, tree, values
