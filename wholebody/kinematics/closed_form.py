@@ -142,9 +142,9 @@ class ClosedForm:
         self.joint_names = chain.joint_names
         self.size = len(chain.lines)
         if self.size == 6:
-            self._numbers = shapes.six_joint_numbers(chain)
+            numbers = shapes.six_joint_numbers(chain)
         elif self.size in (4, 5):
-            self._numbers = shapes.few_joint_numbers(chain)
+            numbers = shapes.few_joint_numbers(chain)
         else:
             raise NoClosedForm(
                 f"{chain.name}: {self.size} joints ({', '.join(self.joint_names)}); the closed form has 4, 5 or 6. "
@@ -153,6 +153,7 @@ class ClosedForm:
         self._branches = batch.branches(self.size)
         self._shape = (self._branches, self.size + 3)
         self._rest = np.clip(0.0, chain.lower, chain.upper)
+        self._numbers = np.concatenate([numbers, self._rest])
         self._lines = np.zeros((self.size + 4, 8))  # as closed_form_nearest has it
         self._lines[: self.size, :6] = [[*line.direction, *line.point] for line in chain.lines]
         self._lines[: self.size, 6], self._lines[: self.size, 7] = chain.lower, chain.upper
@@ -166,6 +167,7 @@ class ClosedForm:
         self.nearest(self.chain.home)
         self.solve_many(self.chain.home[None])
         self.follow(self.chain.home[None], self._rest)
+        batch.all_branches.disable_compile()  # type: ignore[attr-defined]  # what it was not compiled for: a TypeError
 
     @classmethod
     def of(cls, robot: Robot, base: str, tip: str) -> ClosedForm:
@@ -192,7 +194,12 @@ class ClosedForm:
         """
         table = np.empty(self._shape)
         angle = np.nan if swivel is None else self._swivel(swivel)
-        count = batch.one(self._numbers, self._matrix(pose), self._rest, angle, limits, table)
+        try:
+            count = batch.all_branches(self._numbers, pose, angle, limits, table)  # type: ignore[arg-type]
+        except TypeError:  # an array laid out differently, or none
+            count = batch.all_branches(self._numbers, self._matrix(pose), angle, limits, table)
+        if count == self._branches:
+            return Solutions(table)
         if count < 0:
             raise self._bad(pose)
         return Solutions(table[:count])
@@ -291,7 +298,7 @@ class ClosedForm:
         return float(radian)
 
     def _bad(self, pose: Pose, where: str = "") -> BadGoal:
-        matrix = np.asarray(pose, np.float64)
+        matrix = self._matrix(pose)
         if not np.isfinite(matrix).all():
             return BadGoal(f"{where}the goal has values that are not finite: {matrix.tolist()}")
         if np.abs(matrix[3] - (0, 0, 0, 1)).max() > 1e-6:

@@ -35,6 +35,14 @@ def forward_many(lines: Array, joints: Array, poses: Array) -> None:
 
 
 @compiled
+def all_branches(chain: Array, pose: Array, swivel: float, limits: bool, table: Array) -> int:
+    """All branches of one pose, as near to rest as can be, the end of the chain's numbers; −1 if it is no pose."""
+    if pose.shape[0] != 4 or pose.shape[1] != 4:
+        return -1
+    return one(chain, pose, chain[chain.size - table.shape[1] + 3 :], swivel, limits, table)
+
+
+@compiled
 def one(chain: Array, pose: Array, near: Array, swivel: float, limits: bool, table: Array) -> int:
     """All branches of one pose: how many, or −1 if it is no pose."""
     count = solve_six(chain, pose, near, table) if near.size == 6 else solve_few(chain, pose, near, swivel, table)

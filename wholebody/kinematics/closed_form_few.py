@@ -15,20 +15,16 @@ from __future__ import annotations
 
 import math
 
+from wholebody.kinematics.closed_form_angles import FREE, LIMIT_SLACK, crossing, euler, placed, root
 from wholebody.kinematics.closed_form_kernels import (
     CENTRE,
     FRAME_1,
     FRAME_3,
-    FREE,
     HOME,
-    LIMIT_SLACK,
     STRAIGHT,
     TILT,
-    crossing,
-    euler,
     is_pose,
     nearest_rows,
-    placed,
 )
 from wholebody.kinematics.vectors import (
     Three,
@@ -121,7 +117,7 @@ def solve(chain: Array, pose: Array, near: Array, swivel: float, table: Array) -
     r, k = minus(tip, p), minus(C, p)
     s = across(r, a)
     c = 0.5 * (dot(r, r) + dot(k, k) - length * length) - dot(k, minus(r, s))
-    phi, delta, _, _, _, _, _ = crossing(dot(k, s), dot(k, cross(a, s)), c, near[3], STRAIGHT)
+    roots = crossing(dot(k, s), dot(k, cross(a, s)), c, near[3], STRAIGHT)
     # The goal's orientation without that of the tip at home: R M⁻¹.
     h0, h1, h2 = three(chain, HOME), three(chain, HOME + 3), three(chain, HOME + 6)
     x = (
@@ -138,9 +134,9 @@ def solve(chain: Array, pose: Array, near: Array, swivel: float, table: Array) -
     elbow = across(minus(p, C), a)  # from C to the nearest point of the elbow's axis
 
     count = 0
-    for first in range(2 if delta > 0.0 else 1):
-        q_4 = phi + (1.0 - 2.0 * first) * delta
-        cosine, sine = math.cos(q_4), math.sin(q_4)
+    for first in range(2 if roots[3] > 0.0 else 1):
+        cosine, sine = root(roots, 1.0 - 2.0 * first)
+        q_4 = arctangent(sine, cosine)
         u = minus(turned_about(tip, p, a, cosine, sine), C)
         distance = abs(norm(u) - length)
         u_hat = unit(u, (0.0, 0.0, -1.0))
@@ -180,7 +176,9 @@ def solve(chain: Array, pose: Array, near: Array, swivel: float, table: Array) -
         v = plus(plus(times(dot(u_hat, v), g), times(dot(e, v), f)), times(dot(e_3, v), f_3))
         w = plus(plus(times(dot(u_hat, w), g), times(dot(e, w), f)), times(dot(e_3, w), f_3))
         v, w = turned(v, g, cosine, sine), turned(w, g, cosine, sine)
-        q_1, q_2, q_3, unique = euler(apply(chain, FRAME_1, v), apply(chain, FRAME_1, w), near[0])
+        turn_1, turn_2, turn_3, unique = euler(apply(chain, FRAME_1, v), apply(chain, FRAME_1, w), near[0])
+        q_1, q_2 = arctangent(turn_1[1], turn_1[0]), arctangent(turn_2[1], turn_2[0])
+        q_3 = arctangent(turn_3[1], turn_3[0])
         for second in range(2 if unique else 1):
             if second:
                 q_1, q_2, q_3 = q_1 + math.pi, -q_2, q_3 + math.pi

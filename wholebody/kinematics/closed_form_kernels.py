@@ -15,6 +15,20 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from wholebody.kinematics.closed_form_angles import (
+    FREE,
+    LIMIT_SLACK,
+    Roots,
+    Two,
+    aligning,
+    crossing,
+    euler,
+    placed,
+    root,
+    sharper,
+)
 from wholebody.kinematics.vectors import (
     Three,
     across,
@@ -32,17 +46,12 @@ from wholebody.kinematics.vectors import (
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
-Two = tuple[float, float]  # cosine and sine of an angle
-Roots = tuple[float, float, float, float, float, float, bool]  # φ, δ, cos φ, sin φ, cos δ, sin δ, whether there are any
-
 BRANCHES = 8
 JOINTS = 6
 WITHIN, DISTANCE, TURN = 6, 7, 8  # columns after the joints
 COLUMNS = 9
 REACHED = 1e-9  # m: nearer than that is there
 STRAIGHT = 1e-7  # rad: two branches nearer than that are one (this moves nothing by more than 1e-14 of a limb)
-FREE = 1e-10  # rad, m: so near to a singularity a joint can be anywhere, and keeps the value it has
-LIMIT_SLACK = 1e-9  # rad
 ROTATION_SLACK = 1e-6
 SAME_TURN = 1e-6  # rad: orientations nearer than that are alike
 
@@ -54,6 +63,11 @@ BACKWARDS, SINGLE_LAST, PARALLEL, MEETING = 57, 58, 59, 60  # MEETING: where the
 LOWER, UPPER = 63, 69
 ELBOW = 75  # seen from the knot: its distance along the forearm, beside it, and the radius of C about it; or zeros
 SIZE = 78
+
+# Where things stand in the sheet of the ways to place C: sines and cosines of six joints each, and so on.
+WAYS = BRANCHES // 2
+COSINES, DISTANCES = WAYS * JOINTS, 2 * WAYS * JOINTS
+UNIQUE, SHEET = DISTANCES + WAYS, DISTANCES + 2 * WAYS
 
 
 @compiled
@@ -67,63 +81,6 @@ def is_pose(pose: Array) -> bool:
     worst += abs(dot(x, x) - 1.0) + abs(dot(y, y) - 1.0) + abs(dot(z, z) - 1.0)
     worst += abs(dot(x, y)) + abs(dot(y, z)) + abs(dot(z, x))
     return worst < ROTATION_SLACK and finite < math.inf and dot(cross(x, y), z) > 0.0
-
-
-@compiled
-def placed(angle: float, lower: float, upper: float, near: float) -> float:
-    """The same angle give or take whole turns: as near to a value as can be, but within limits if it can."""
-    turn = 2.0 * math.pi
-    angle -= turn * math.floor((angle - near) * (0.5 / math.pi) + 0.5)
-    if angle > upper + LIMIT_SLACK and angle - turn >= lower - LIMIT_SLACK:
-        return angle - turn
-    if angle < lower - LIMIT_SLACK and angle + turn <= upper + LIMIT_SLACK:
-        return angle + turn
-    return angle
-
-
-@compiled
-def crossing(A: float, B: float, c: float, free: float, straight: float) -> Roots:
-    """A cos θ + B sin θ = c: θ = φ ± δ, as (φ, δ, cos φ, sin φ, cos δ, sin δ, whether there is such a θ).
-
-    If there is none, φ comes nearest; if A = B = 0, it is the value given as free. A δ below straight is zero.
-    """
-    R = math.sqrt(A * A + B * B)
-    if R < FREE * FREE:
-        return free, 0.0, math.cos(free), math.sin(free), 1.0, 0.0, abs(c) < FREE
-    x, cosine, sine = c / R, A / R, B / R
-    phi = arctangent(B, A)
-    if x >= 1.0 - 0.5 * straight * straight:
-        return phi, 0.0, cosine, sine, 1.0, 0.0, x <= 1.0
-    if x <= -1.0 + 0.5 * straight * straight:
-        return phi + math.pi, 0.0, -cosine, -sine, 1.0, 0.0, x >= -1.0
-    y = math.sqrt((1.0 - x) * (1.0 + x))
-    return phi, arctangent(y, x), cosine, sine, x, y, True
-
-
-@compiled
-def sharper(roots: Roots, c: float, far: float, tilt: float) -> Roots:
-    """The same roots with δ from sin δ ~ √(far² − tilt²), where 1 − cos δ has lost its digits.
-
-    For two perpendicular axes that meet, i and j: far is the distance of w from the axis i, tilt the height of u along
-    the axis j; both are small together when an arm is nearly straight.
-    """
-    square = (far - abs(tilt)) * (far + abs(tilt))
-    if not (roots[1] > 0.0 and square > 0.0):
-        return roots
-    sine = math.sqrt(square)
-    length = math.sqrt(c * c + square)
-    return roots[0], arctangent(sine, c), roots[2], roots[3], c / length, sine / length, True
-
-
-@compiled
-def aligning(x: Three, y: Three, axis: Three, free: float) -> tuple[float, Two]:
-    """The angle about an axis that turns x towards y, its cosine and sine; that given as free if one is on the axis."""
-    x, y = across(x, axis), across(y, axis)
-    if dot(x, x) < FREE * FREE or dot(y, y) < FREE * FREE:
-        return free, (math.cos(free), math.sin(free))
-    c, s = dot(x, y), dot(axis, cross(x, y))
-    length = math.sqrt(c * c + s * s)
-    return arctangent(s, c), (c / length, s / length)
 
 
 @compiled
@@ -245,14 +202,6 @@ def turned_back(chain: Array, a: Three, single: Two, i: Two, j: Two) -> Three:
 
 
 @compiled
-def root(roots: Roots, sign: float) -> tuple[float, Two]:
-    """φ ± δ, its cosine and sine."""
-    phi, delta, cos_phi, sin_phi, cos_delta, sin_delta, _ = roots
-    cosine = cos_phi * cos_delta - sign * sin_phi * sin_delta
-    return phi + sign * delta, (cosine, sin_phi * cos_delta + sign * cos_phi * sin_delta)
-
-
-@compiled
 def solve(chain: Array, pose: Array, near: Array, table: Array) -> int:
     """Fill one row per branch: six joints, within limits or not, distance from the goal in m and rad.
 
@@ -261,6 +210,26 @@ def solve(chain: Array, pose: Array, near: Array, table: Array) -> int:
     """
     if not is_pose(pose):
         return -1
+    sheet = np.empty(SHEET)  # of every way to place C: sines and cosines of the joints, how far the goal, if unique
+    ways = place(chain, pose, near, sheet)
+    angles = sheet[:COSINES]
+    for index in range(ways * JOINTS):
+        angles[index] = arctangent(angles[index], sheet[COSINES + index])
+    count = 0
+    least = math.inf
+    for way in range(ways):
+        least = min(least, sheet[DISTANCES + way])
+        for turned_over in range(2 if sheet[UNIQUE + way] != 0.0 else 1):
+            row = table[count]
+            write(chain, near, angles[JOINTS * way : JOINTS * (way + 1)], turned_over, row)
+            row[DISTANCE], row[TURN] = sheet[DISTANCES + way], 0.0
+            count += 1
+    return count if least <= REACHED else nearest_rows(table, count, least, DISTANCE)
+
+
+@compiled
+def place(chain: Array, pose: Array, near: Array, sheet: Array) -> int:
+    """Bring C to its place, in up to four ways, and turn the spherical end; how many ways there are."""
     g0, g1, g2, t = from_home(chain, pose)
     C = three(chain, CENTRE)
     goal = combined(minus(C, t), g0, g1, g2)
@@ -273,24 +242,23 @@ def solve(chain: Array, pose: Array, near: Array, table: Array) -> int:
     sense = 1.0 if last else -1.0  # a single that comes first turns C back
     start = three(chain, PAIR_I + 3) if chain[PARALLEL] != 0.0 else three(chain, MEETING)
 
-    count = 0
+    ways = 0
     least = math.inf
     x, other = (d, C) if last else (C, d)
     roots = single_roots(chain, x, other, sense * free_value(chain, near, single))
-    reached = reached and roots[6]
-    for first in range(2 if roots[1] > 0.0 else 1):
-        q_single, turn_single = root(roots, 1.0 - 2.0 * first)
+    reached = reached and roots[4]
+    for first in range(2 if roots[3] > 0.0 else 1):
+        turn_single = root(roots, 1.0 - 2.0 * first)
         y = turned_about(x, three(chain, SINGLE + 3), three(chain, SINGLE), turn_single[0], turn_single[1])
         u, w = (y, C) if last else (d, y)
         roots_j = pair_roots(chain, u, w, free_value(chain, near, i + 1), reached)
-        for second in range(2 if roots_j[1] > 0.0 else 1):
-            q_j, turn_j = root(roots_j, 1.0 - 2.0 * second)
+        for second in range(2 if roots_j[3] > 0.0 else 1):
+            turn_j = root(roots_j, 1.0 - 2.0 * second)
             v = turned_about(u, three(chain, PAIR_J + 3), three(chain, PAIR_J), turn_j[0], turn_j[1])
-            free = free_value(chain, near, i)
-            q_i, turn_i = aligning(minus(v, start), minus(w, start), three(chain, PAIR_I), free)
-            distance = 0.0 if reached and roots_j[6] else miss(chain, goal, turn_single, turn_i, turn_j)
+            turn_i = aligning(minus(v, start), minus(w, start), three(chain, PAIR_I), free_value(chain, near, i))
+            distance = 0.0 if reached and roots_j[4] else miss(chain, goal, turn_single, turn_i, turn_j)
             if distance <= REACHED < least:
-                count = 0
+                ways = 0
             elif distance > REACHED and least <= REACHED:
                 continue
             least = min(least, distance)
@@ -298,40 +266,35 @@ def solve(chain: Array, pose: Array, near: Array, table: Array) -> int:
             m = turned_back(chain, three(chain, FRAME_3 + 3), turn_single, turn_i, turn_j)
             n = turned_back(chain, three(chain, FRAME_3 + 6), turn_single, turn_i, turn_j)
             m, n = (dot(f0, m), dot(f1, m), dot(f2, m)), (dot(f0, n), dot(f1, n), dot(f2, n))
-            q_1, q_2, q_3, unique = euler(m, n, free_value(chain, near, 0))
-            for third in range(2 if unique else 1):
-                if third:
-                    q_1, q_2, q_3 = q_1 + math.pi, -q_2, q_3 + math.pi
-                row = table[count]
-                row[0], row[1], row[2] = q_1, q_2 - chain[TILT], q_3
-                row[single], row[i], row[i + 1] = sense * q_single, q_i, q_j
-                row[DISTANCE], row[TURN] = distance, 0.0
-                finish(chain, near, row)
-                count += 1
-    return count if least <= REACHED else nearest_rows(table, count, least, DISTANCE)
+            turn_1, turn_2, turn_3, unique = euler(m, n, free_value(chain, near, 0))
+            note(sheet, ways, 0, turn_1)
+            note(sheet, ways, 1, turn_2)
+            note(sheet, ways, 2, turn_3)
+            note(sheet, ways, single, (turn_single[0], sense * turn_single[1]))
+            note(sheet, ways, i, turn_i)
+            note(sheet, ways, i + 1, turn_j)
+            sheet[DISTANCES + ways], sheet[UNIQUE + ways] = distance, 1.0 if unique else 0.0
+            ways += 1
+    return ways
 
 
 @compiled
-def euler(m: Three, n: Three, free: float) -> tuple[float, float, float, bool]:
-    """W = Rz(q₁) Ry(q₂) Rz(q₃) by its second and third columns m, n: the angles with q₂ ≥ 0, and whether unique.
+def note(sheet: Array, way: int, joint: int, turn: Two) -> None:
+    """Write down the sine and cosine of a joint."""
+    sheet[JOINTS * way + joint], sheet[COSINES + JOINTS * way + joint] = turn[1], turn[0]
 
-    At q₂ = 0 or π only q₁ ± q₃ counts: q₁ keeps the value given as free. q₂ and q₃ are computed from q₁, so the
-    rotation is exact however near to that.
+
+@compiled
+def write(chain: Array, near: Array, angles: Array, turned_over: int, row: Array) -> None:
+    """Put joints in the order of the chain, each angle within limits if it can be, and say whether all are.
+
+    turned_over: the other way to turn the spherical end, q₁ + π, −q₂, q₃ + π.
     """
-    length = math.sqrt(n[0] * n[0] + n[1] * n[1])
-    unique = length > FREE
-    if unique:
-        q_1, c, s = arctangent(n[1], n[0]), n[0] / length, n[1] / length
-    else:
-        q_1, c, s = free, math.cos(free), math.sin(free)
-    left = cross(m, n)
-    q_2 = arctangent(c * n[0] + s * n[1], n[2])
-    return q_1, q_2, arctangent(c * left[1] - s * left[0], c * m[1] - s * m[0]), unique
-
-
-@compiled
-def finish(chain: Array, near: Array, row: Array) -> None:
-    """Put joints in the order of the chain, each angle within limits if it can be, and say whether all are."""
+    for k in range(JOINTS):
+        row[k] = angles[k]
+    if turned_over:
+        row[0], row[1], row[2] = row[0] + math.pi, -row[1], row[2] + math.pi
+    row[1] -= chain[TILT]
     if chain[BACKWARDS] != 0.0:
         for k in range(3):
             row[k], row[5 - k] = -row[5 - k], -row[k]
@@ -339,8 +302,7 @@ def finish(chain: Array, near: Array, row: Array) -> None:
     for k in range(JOINTS):
         lower, upper = chain[LOWER + k], chain[UPPER + k]
         row[k] = placed(row[k], lower, upper, near[k])
-        if row[k] < lower - LIMIT_SLACK or row[k] > upper + LIMIT_SLACK:
-            within = 0.0
+        within *= 1.0 if lower - LIMIT_SLACK <= row[k] <= upper + LIMIT_SLACK else 0.0
     row[WITHIN] = within
 
 

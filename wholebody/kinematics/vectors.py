@@ -91,12 +91,9 @@ def arctangent(y: float, x: float) -> float:
     """atan2(y, x) of finite numbers, to 5e-16, in half the library's time: the rational function of Cephes."""
     width, height = abs(x), abs(y)
     large, small = max(width, height), min(width, height)
-    if large == 0.0:
-        return 0.0
-    if small > 0.66 * large:
-        z, angle = (small - large) / (small + large), 0.25 * math.pi
-    else:
-        z, angle = small / large, 0.0
+    steep = small > 0.66 * large
+    z = (small - large if steep else small) / (small + large if steep else (large if large > 0.0 else 1.0))
+    angle = 0.25 * math.pi if steep else 0.0
     w = z * z
     p = -8.750608600031904122785e-1
     p = p * w - 1.615753718733365076637e1
@@ -109,8 +106,6 @@ def arctangent(y: float, x: float) -> float:
     q = q * w + 4.853903996359136964868e2
     q = q * w + 1.945506571482613964425e2
     angle += z * (w * p / q) + z
-    if height > width:
-        angle = 0.5 * math.pi - angle
-    if x < 0.0:
-        angle = math.pi - angle
+    angle = 0.5 * math.pi - angle if height > width else angle
+    angle = math.pi - angle if x < 0.0 else angle
     return angle if y >= 0.0 else -angle
