@@ -40,7 +40,8 @@ class Controllers:
         self.leasing: set[int] = set()  # the rows that ask for a lease
         self._heard = [0] * MAX_CONTROLLERS  # in which cycle
         self._names, self._dtype, self._period, self._report = names, dtype, period, report
-        self._periods, self._leases = self.rows["period"], self.rows["lease"].view(np.uint8)
+        self._periods, self._leases = self.rows["period"].data, self.rows["lease"].view(np.uint8).data
+        self._stamps = self.stamps.data
         self._readers: list[tuple[int, Reader]] = []
         self._known: set[str] = set()
         self._folder = str(directory.folder())
@@ -56,11 +57,11 @@ class Controllers:
             self._look_around()
         for row, reader in self._readers:
             if reader.latest():
-                self.stamps[row] = reader.stamp_ns
+                self._stamps[row] = reader.stamp_ns
                 self._heard[row] = cycle
                 self.received[row] += 1 + reader.missed
-                if self._periods[row] != 0 or row in self.declared:
-                    self._declare(row, float(self._periods[row]), bool(self._leases[row]))
+                if (period := self._periods[row]) != 0 or row in self.declared:
+                    self._declare(row, period, bool(self._leases[row]))
 
     def silent_for(self, row: int) -> float:
         """Seconds of the loop's time since a controller's last word."""

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from wholebody.daemon import _kernels
 from wholebody.daemon.board_requests import BoardRequests
 from wholebody.daemon.contract import Contract, OnMiss
 from wholebody.daemon.controllers import Controllers
@@ -74,8 +75,9 @@ class Cycle:
         self._measured, self._reference = self.state["position"], self.state["reference"]
         self._status = self.state["status"]
         self._homing: dict[int, float] = {}  # joints on their way home, since when
-        self._moments, self._before = np.zeros((2, len(STAGES) + 1))
-        self._took = np.zeros(len(STAGES))
+        self._wanted = self.merging.values[0]
+        self._other_modes = False  # than position, in the last command
+        self._took: tuple[float, ...] = ()  # by the stages of the last cycle
         self._late, self._missed = 0.0, 0
         self._restarts = getattr(clock, "restarts", 0)
         self._report_every = max(1, round(REPORT_EVERY / clock.period))
@@ -89,40 +91,44 @@ class Cycle:
 
     def once(self) -> None:
         """Go round once."""
-        self._before, self._moments = self._moments, self._before
-        moments, now = self._moments, time.perf_counter
+        now = time.perf_counter
         self.waiting = True
         instant = self.clock.tick()
         self.waiting = False
         self._instant = instant
         if getattr(self.clock, "restarts", 0) != self._restarts:
             self._take_over_anew()
-        moments[0] = now()
+        began = now()
         self.controllers.take()
         self.merging.update()
         if self.stopped or self.outlets.stop.latest():
             self._stay_stopped()
         for controller, silence in self.merging.fallen_silent():
             self._fell_silent(controller, silence)
-        moments[1] = now()
-        self.filters.apply(self.merging.values[0], self._position, self._measured, self._filtered)
-        moments[2] = now()
-        self.gate.pass_positions(self._filtered, self._position)
-        np.copyto(self._mode, self.merging.mode)
-        if not self.merging.only_positions:
+        taken = now()
+        wanted = self._wanted
+        if self.filters.working:
+            self.filters.apply(wanted, self._position, self._measured, self._filtered)
+            wanted = self._filtered
+        filtered = now()
+        self.gate.pass_positions(wanted, self._position)
+        if self._other_modes or not self.merging.only_positions:
             self._pass_others()
-        moments[3] = now()
-        self.command["time"] = instant
+        passed = now()
+        self.outlets.stamp_command(instant)
         self.interface.write(self.command)
-        moments[4] = now()
+        written = now()
         self.interface.read(self.state)
-        if self._homing or np.bitwise_and.reduce(self._status) & READY != READY:
+        if self._homing or not _kernels.all_have(self._status, READY):
             self._follow_idle_joints(instant)
-        moments[5] = now()
+        read = now()
         self._publish(instant)
-        moments[6] = now()
+        published = now()
         self.requests.answer()
-        moments[7] = now()
+        self._took = (
+            *(taken - began, filtered - taken, passed - filtered, written - passed),
+            *(read - written, published - read, now() - published),
+        )
 
     def _take_over_anew(self) -> None:
         """Another simulator has taken the place of the one before, and its robot is somewhere else."""
@@ -194,6 +200,8 @@ class Cycle:
             self.merging.mode[joints] = Mode.VELOCITY  # of 0: nothing but the joint's own damping
 
     def _pass_others(self) -> None:
+        self._other_modes = not self.merging.only_positions
+        np.copyto(self._mode, self.merging.mode)
         free = (self.merging.mode == Mode.VELOCITY) | (self.merging.mode == Mode.EFFORT)
         np.copyto(self._position, self._measured, where=free)  # from where a position command would go on
         self.gate.pass_others(self.merging.mode, self.merging.values, self.state, self.command)
@@ -244,12 +252,9 @@ class Cycle:
 
     def _publish_timing(self) -> None:
         """How long the stages of the cycle before took: only now are they all over."""
-        if self.number == 0:
-            return
-        before = self._before
-        np.subtract(before[1:], before[:-1], out=self._took)
-        self.timing.add(self._took, self._late)
-        self.outlets.put_timing(self.number, self._missed, self._late, self._took)
+        if self._took:
+            self.timing.add(self._took, self._late)
+            self.outlets.put_timing(self.number, self._missed, self._late, self._took)
 
     def _keep_contract(self) -> None:
         missed, self._missed = self.clock.missed - self._missed, self.clock.missed

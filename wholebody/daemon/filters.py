@@ -35,7 +35,7 @@ class Filters:
         self.value = np.zeros(joints)  # of the two, the one in use
         self._share_before, self._share_measured = np.zeros(joints), np.zeros(joints)
         self._smooth, self._fed_back = np.zeros(joints, bool), np.zeros(joints, bool)
-        self._any_smooth = self._any_fed_back = False
+        self._any_smooth = self._any_fed_back = self.working = False  # working: whether any joint does not just pass
         self._part = np.zeros(joints)
 
     def set(self, joint: int, mode: Filter, value: float | None = None) -> None:
@@ -54,6 +54,7 @@ class Filters:
         np.not_equal(self._share_before, 0, out=self._smooth)
         np.not_equal(self._share_measured, 0, out=self._fed_back)
         self._any_smooth, self._any_fed_back = bool(self._smooth.any()), bool(self._fed_back.any())
+        self.working = self._any_smooth or self._any_fed_back
 
     def apply(self, reference: Array, command_before: Array, measured: Array, out: Array) -> None:
         """Write the commands of this period to `out`, which may be none of the others.

@@ -1,7 +1,8 @@
-/* kernels.c - the two loops over all joints that the daemon goes through in every cycle.
+/* kernels.c - the loops over all joints that the daemon goes through in every cycle.
  *
- * merge  takes in what is new and makes sense in the newest references of all controllers.
- * limit  keeps positions in range, and within a step of the last command.
+ * merge     takes in what is new and makes sense in the newest references of all controllers.
+ * limit     keeps positions in range, and within a step of the last command.
+ * all_have  looks whether every joint is ready.
  *
  * In C because it runs with cold caches, once in a period: there, every call of numpy costs as much as all of this. */
 #define PY_SSIZE_T_CLEAN
@@ -131,6 +132,26 @@ static PyObject *limit(PyObject *Py_UNUSED(module), PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *all_have(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer b;
+    unsigned int bits;
+    if (!PyArg_ParseTuple(args, "y*I", &b, &bits))
+        return NULL;
+    const uint32_t *words = b.buf;
+    const Py_ssize_t n = b.len / 4;
+    uint32_t common = UINT32_MAX;
+    for (Py_ssize_t j = 0; j < n; j++)
+        common &= words[j];
+    const int wrong = b.len % 4 != 0;
+    PyBuffer_Release(&b);
+    if (wrong) {
+        PyErr_SetString(PyExc_ValueError, "an array of 32-bit words");
+        return NULL;
+    }
+    return PyBool_FromLong((common & bits) == bits);
+}
+
 static PyMethodDef methods[] = {
     {"merge", merge, METH_VARARGS,
      "merge(rows, stamps, seen, leased_to, wanted, modes, owners, heard, refused, values_at, mode_at, mask_at, allowed)"
@@ -141,6 +162,7 @@ static PyMethodDef methods[] = {
      "limit(wanted, lower, upper, last, step, out, refused)\n\n"
      "Bring positions into range and within a step of the last; what is not finite becomes the last. Count it.\n"
      "out may be last."},
+    {"all_have", all_have, METH_VARARGS, "all_have(words, bits)\n\nWhether each 32-bit word has all these bits set."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any, Self
-
-import numpy as np
-import numpy.typing as npt
 
 from wholebody import messages
 from wholebody.channels import Channel, directory
@@ -20,7 +18,7 @@ from wholebody.robots.robot import Robot
 # How messages begin that are put in every cycle: packed at once, which is cheaper than field by field.
 _STATE = struct.Struct("<dQ")  # time, tick
 _TICK = struct.Struct("<dQdQ")  # all of messages.tick()
-_TIMING = struct.Struct("<QQd")  # number, missed, late
+_COMMAND = struct.Struct("<d")  # time
 
 
 class Outlets:
@@ -40,7 +38,7 @@ class Outlets:
         self.state = self._writer(names.state, robot.state_dtype(), writers=1)
         self.commanded = self._writer(names.commanded, robot.reference_dtype(), writers=2)
         self.timing = self._writer(names.timing, messages.timing(stages), depth=1024)
-        self._took = self.timing.message["took"]
+        self._timing = struct.Struct(f"<QQd{len(stages)}d")  # all of messages.timing()
         self.report = self._writer(names.report, messages.report(joints))
         self.events = self._writer(names.events, messages.event(), depth=256)
         self.reply = self._writer(names.reply, messages.board_reply(joints))
@@ -57,10 +55,13 @@ class Outlets:
         _TICK.pack_into(self.tick.raw.data, 0, time, number, period, missed)
         self.tick.put()
 
-    def put_timing(self, number: int, missed: int, late: float, took: npt.NDArray[np.float64]) -> None:
+    def stamp_command(self, time: float) -> None:
+        """Write the time of a cycle on its command."""
+        _COMMAND.pack_into(self.commanded.raw.data, 0, time)
+
+    def put_timing(self, number: int, missed: int, late: float, took: Sequence[float]) -> None:
         """Publish how long the stages of a cycle took."""
-        _TIMING.pack_into(self.timing.raw.data, 0, number, missed, late)
-        np.copyto(self._took, took)
+        self._timing.pack_into(self.timing.raw.data, 0, number, missed, late, *took)
         self.timing.put()
 
     def tell(self, what: str, text: str) -> None:

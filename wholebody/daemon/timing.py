@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,15 +39,14 @@ class Timing:
     def __init__(self, stages: tuple[str, ...]) -> None:
         self.stages = stages
         self.cycles = 0
-        self._took = np.zeros((KEPT, len(stages)))
-        self._late = np.zeros(KEPT)
+        self._rows = np.zeros((KEPT, len(stages) + 1))  # how late, and the stages
+        self._row = struct.Struct(f"{len(stages) + 1}d")
+        self._memory = self._rows.view(np.uint8).reshape(-1).data
         self._worst: dict[str, float] = {}  # of the cycles not kept
 
-    def add(self, took: np.ndarray[Any, Any], late: float) -> None:
+    def add(self, took: Sequence[float], late: float) -> None:
         """Note one more cycle."""
-        row = self.cycles % KEPT
-        self._took[row] = took
-        self._late[row] = late
+        self._row.pack_into(self._memory, self.cycles % KEPT * self._row.size, late, *took)
         self.cycles += 1
         if self.cycles % KEPT == 0:
             self._worst = {row.name: row.worst for row in self.table()}
@@ -53,7 +54,7 @@ class Timing:
     def table(self) -> list[Spread]:
         """Each stage, their sum without the wait, and how late cycles began."""
         kept = min(self.cycles, KEPT)
-        took, late = self._took[:kept], self._late[:kept]
+        took, late = self._rows[:kept, 1:], self._rows[:kept, 0]
         rows = [Spread.of(stage, took[:, column]) for column, stage in enumerate(self.stages)]
         rows += [Spread.of("work", took.sum(1)), Spread.of("late", late)]
         return [replace(row, worst=max(row.worst, self._worst.get(row.name, 0.0))) for row in rows]
