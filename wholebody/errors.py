@@ -47,6 +47,8 @@ WholebodyError
 ├── BadConstraint            (ValueError)         a constraint that cannot hold
 ├── BadProblem               (ValueError)         tasks and constraints that make no problem together
 ├── Infeasible               (ArithmeticError)    limits that contradict each other; which, by how much, who lost
+├── BadCommand               (ValueError)         a line that is no command of the Robot Command Protocol
+├── Refused                  (PermissionError)    a command that this user may not give, or not now
 ├── UnknownBenchmark         (KeyError)           no benchmark of that name
 └── MissingExtra             (ImportError)        an optional library is not installed
 
@@ -270,6 +272,14 @@ class Infeasible(WholebodyError, ArithmeticError):
         more = f" and {len(self.violations) - 4} more" if len(self.violations) > 4 else ""
         losers = f"; tasks that lost: {', '.join(self.lost)}" if self.lost else ""
         super().__init__(f"the limits contradict each other; at best there would be exceeded: {shown}{more}{losers}")
+
+
+class BadCommand(WholebodyError, ValueError):
+    """A line that is no command of the Robot Command Protocol."""
+
+
+class Refused(WholebodyError, PermissionError):
+    """A command that this user may not give, or not now."""
 
 
 class UnknownBenchmark(WholebodyError, KeyError):

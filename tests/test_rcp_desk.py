@@ -1,0 +1,266 @@
+"""What the desk answers: transcripts of who says what, control, the queue and decisions."""
+
+import pytest
+from rcp_body import QuickBody, SlowBody
+
+from wholebody.collaboration.rcp.body import Stage
+from wholebody.collaboration.rcp.desk import Desk, Rules
+from wholebody.collaboration.rcp.users import Role, User, Users
+from wholebody.errors import BadParameter
+
+ANNE = User.new("anne", Role.OPERATOR, "swordfish")
+ROOT = User.new("root", Role.ADMINISTRATOR, "correct-horse")
+
+
+class Conversation:
+    """A desk, and clients by name who talk to it in turns."""
+
+    def __init__(self, body=None, users=None, **rules):
+        self.body = body or SlowBody()
+        self.desk = Desk(self.body, users, Rules(**{"secret_every": 0.0, **rules}))
+        self.now = 0.0
+        self.clients = {}
+
+    def says(self, who, line, local=True):
+        """The answers to a line."""
+        if who not in self.clients:
+            self.clients[who] = self.desk.open(local, self.now)
+        self.desk.line(self.clients[who], line, self.now)
+        return self.hears(who)
+
+    def hears(self, who):
+        outbox = self.clients[who].outbox
+        lines = outbox.copy()
+        outbox.clear()
+        return lines
+
+    def operator(self, who="a"):
+        self.says(who, "CONNECT operator")
+        assert self.says(who, "CONTROL BEGIN") == ["OK CONTROL BEGIN"]
+
+    def passes(self, seconds):
+        self.now += seconds
+        self.desk.update(self.now)
+
+
+def test_a_walk_from_the_first_word_to_the_last():
+    talk = Conversation()
+    assert talk.says("a", "CONNECT operator") == ["OK CONNECTED local OPERATOR"]
+    assert talk.says("a", "CONTROL BEGIN") == ["OK CONTROL BEGIN"]
+    assert talk.says("a", "MOVE WALKING FORWARD 3 STEPS") == ["OK COMMAND 1 QUEUED", "OK COMMAND 1 STARTED"]
+    assert talk.says("a", "MOVE TURNING LEFT 45 DEGREES") == ["OK COMMAND 2 QUEUED"]
+    talk.body.finish()
+    talk.passes(1.0)
+    assert talk.hears("a") == ["OK COMMAND 1 COMPLETED", "OK COMMAND 2 STARTED"]
+    assert talk.says("a", "DIRECT STOP") == ["OK COMMAND 2 INTERRUPTEDBY 3", "OK COMMAND 3 STARTED"]
+    talk.body.finish()
+    talk.passes(1.0)
+    assert talk.hears("a") == ["OK COMMAND 3 COMPLETED"]
+    assert talk.says("a", "DISCONNECT") == ["OK DISCONNECTED"]
+
+
+def test_stop_clears_the_queue_and_each_command_hears_of_it():
+    talk = Conversation()
+    talk.operator()
+    for _ in range(3):
+        talk.says("a", "MOVE WALKING FORWARD 1 STEPS")
+    assert talk.says("a", "STOP") == [
+        "OK COMMAND 1 INTERRUPTEDBY 4",
+        "OK COMMAND 2 INTERRUPTEDBY 4",
+        "OK COMMAND 3 INTERRUPTEDBY 4",
+        "OK COMMAND 4 STARTED",
+    ]
+    assert talk.body.stops == [4]
+    assert talk.says("a", "MOVE WALKING FORWARD 1 STEPS") == ["OK COMMAND 5 QUEUED"], "it waits until the robot stands"
+    talk.body.finish()
+    talk.passes(0.1)
+    assert talk.hears("a") == ["OK COMMAND 4 COMPLETED", "OK COMMAND 5 STARTED"]
+
+
+def test_a_direct_command_interrupts_and_leaves_the_queue():
+    talk = Conversation()
+    talk.operator()
+    talk.says("a", "MOVE WALKING FORWARD 5 STEPS")
+    talk.says("a", "MOVE WALKING BACKWARD 5 STEPS")
+    assert talk.says("a", "DIRECT MOVE HEAD UP 10 DEGREES") == [
+        "OK COMMAND 3 QUEUED",
+        "OK COMMAND 1 INTERRUPTEDBY 3",
+        "OK COMMAND 3 STARTED",
+    ]
+    talk.body.finish()
+    talk.passes(0.1)
+    assert talk.hears("a") == ["OK COMMAND 3 COMPLETED", "OK COMMAND 2 STARTED"]
+
+
+def test_the_robot_asks_which_arm_and_waits_for_the_answer():
+    talk = Conversation()
+    talk.operator()
+    assert talk.says("a", "GRAB OBJECT(antenna)") == [
+        "OK COMMAND 1 QUEUED",
+        "SELECT STRATEGY FOR 1 [left_arm, right_arm]",
+    ]
+    assert talk.says("a", "OK COMMAND 1") == []
+    assert not talk.body.begun
+    assert talk.says("a", "USE STRATEGY FOR 1 teeth") == ["KO the strategies for 1 are left_arm, right_arm"]
+    assert talk.says("a", "USE STRATEGY FOR 1 right_arm") == ["OK COMMAND 1 STARTED"]
+    assert talk.body.begun[0][2] == "right_arm"
+
+
+def test_a_decision_that_nobody_takes_fails_the_command_and_the_queue_goes_on():
+    talk = Conversation(decision_timeout=5.0, control_timeout=100.0)
+    talk.operator()
+    talk.says("a", "GRAB OBJECT(antenna)")
+    talk.says("a", "GOTO 1 2")
+    talk.passes(5.1)
+    assert talk.hears("a") == ["KO COMMAND 1 FAILED no strategy was chosen in 5 s", "OK COMMAND 2 STARTED"]
+
+
+def test_what_fails_says_why():
+    talk = Conversation()
+    talk.operator()
+    talk.says("a", "GOTO 1 2")
+    talk.body.finish(Stage.FAILED, "a wall is in the way")
+    talk.passes(0.1)
+    assert talk.hears("a") == ["KO COMMAND 1 FAILED a wall is in the way"]
+
+
+def test_a_waiting_command_can_be_cancelled_and_one_that_goes_on_ends_stable():
+    talk = Conversation()
+    talk.operator()
+    for _ in range(3):
+        talk.says("a", "GOTO 1 2")
+    assert talk.says("a", "CANCEL 2") == ["OK COMMAND 2 INTERRUPTEDBY 4"]
+    assert talk.says("a", "CANCEL 1") == ["OK COMMAND 1 INTERRUPTEDBY 5", "OK COMMAND 5 STARTED"]
+    talk.body.finish()
+    talk.passes(0.1)
+    assert talk.hears("a") == ["OK COMMAND 5 COMPLETED", "OK COMMAND 3 STARTED"]
+    assert talk.says("a", "CANCEL 99") == ["KO no command 99 waits or goes on"]
+
+
+def test_only_one_at_a_time_is_in_control_and_anybody_may_stop():
+    talk = Conversation()
+    talk.operator("a")
+    talk.says("b", "CONNECT operator")
+    assert talk.says("b", "CONTROL BEGIN") == ["KO local has control; without a word it ends in 30 s"]
+    assert talk.says("b", "MOVE WALKING FORWARD 1 STEPS") == ["KO CONTROL BEGIN comes first"]
+    talk.says("a", "MOVE WALKING FORWARD 1 STEPS")
+    assert talk.says("b", "STOP") == ["OK COMMAND 2 STARTED"]
+    assert talk.hears("a") == ["OK COMMAND 1 INTERRUPTEDBY 2"]
+    assert talk.says("a", "CONTROL END") == ["OK CONTROL END"]
+    assert talk.says("b", "CONTROL BEGIN") == ["OK CONTROL BEGIN"]
+
+
+def test_silence_loses_control_and_stops_the_robot():
+    talk = Conversation(control_timeout=10.0)
+    talk.operator()
+    talk.says("a", "MOVE WALKING FORWARD 9 STEPS")
+    talk.passes(9.9)
+    assert not talk.body.stops
+    talk.says("a", "QUERY POSITION")
+    talk.passes(9.9)
+    assert not talk.body.stops, "any word counts"
+    talk.passes(0.2)
+    assert talk.body.stops
+    assert talk.hears("a")[-1] == "NOTIFY control lost: local was silent for 10 s"
+
+
+def test_a_lost_connection_stops_the_walk():
+    talk = Conversation()
+    talk.operator()
+    talk.says("a", "MOVE WALKING FORWARD 9 STEPS")
+    talk.desk.close(talk.clients["a"], talk.now)
+    assert talk.body.stops
+    talk.says("b", "CONNECT operator")
+    assert talk.says("b", "CONTROL BEGIN") == ["OK CONTROL BEGIN"]
+
+
+def test_an_observer_who_leaves_stops_nothing():
+    talk = Conversation()
+    talk.operator("a")
+    talk.says("b", "CONNECT observer")
+    talk.says("a", "MOVE WALKING FORWARD 9 STEPS")
+    talk.desk.close(talk.clients["b"], talk.now)
+    assert not talk.body.stops
+
+
+def test_users_are_known_by_their_secrets_and_roles():
+    talk = Conversation(users=Users([ANNE, ROOT]))
+    assert talk.says("x", "CONNECT operator") == ["OK CONNECTED guest OBSERVER"]
+    assert talk.says("x", "CONTROL BEGIN")[0].startswith("KO an observer cannot take control")
+    assert talk.says("y", "CONNECT operator anne wrong-one") == ["KO no such user, or another secret"]
+    assert talk.says("y", "CONNECT operator nobody swordfish") == ["KO no such user, or another secret"]
+    assert talk.says("y", "CONNECT operator anne swordfish") == ["OK CONNECTED anne OPERATOR"]
+    assert talk.says("y", "CONTROL BEGIN") == ["OK CONTROL BEGIN"]
+    talk.says("y", "MOVE WALKING FORWARD 9 STEPS")
+    assert talk.says("z", "CONNECT operator root correct-horse") == ["OK CONNECTED root ADMINISTRATOR"]
+    assert talk.says("z", "CONTROL BEGIN") == ["OK CONTROL BEGIN"]
+    assert talk.hears("y") == [
+        "OK COMMAND 1 INTERRUPTEDBY 2",
+        "OK COMMAND 2 STARTED",
+        "NOTIFY control lost: root takes over",
+    ]
+    assert talk.says("y", "CONTROL BEGIN")[0].startswith("KO root has control")
+
+
+def test_who_guesses_secrets_is_cut_off():
+    talk = Conversation(users=Users([ANNE]), wrong_secrets=3)
+    for _ in range(3):
+        talk.says("x", "CONNECT operator anne password1")
+    assert talk.clients["x"].closing
+
+
+def test_secrets_are_tried_one_by_one():
+    talk = Conversation(users=Users([ANNE]), secret_every=1.0)
+    talk.says("x", "CONNECT operator anne password1")
+    assert talk.says("y", "CONNECT operator anne swordfish")[0].startswith("KO somebody has just connected")
+    talk.passes(1.1)
+    assert talk.says("y", "CONNECT operator anne swordfish") == ["OK CONNECTED anne OPERATOR"]
+
+
+def test_from_elsewhere_nobody_is_an_operator_without_a_secret():
+    talk = Conversation()
+    assert talk.says("far", "CONNECT operator", local=False) == ["OK CONNECTED guest OBSERVER"]
+
+
+def test_a_short_secret_is_none():
+    with pytest.raises(BadParameter, match="eight"):
+        User.new("anne", Role.OPERATOR, "1234")
+
+
+def test_questions_have_answers_and_wrong_ones_are_told_what_there_is():
+    talk = Conversation()
+    assert talk.says("a", "QUERY POSITION") == ["KO CONNECT <profile> comes first"]
+    talk.operator()
+    assert talk.says("a", "QUERY POSITION") == ["OK POSITION 0 0 1"]
+    assert talk.says("a", "POSITION 1.5 2 0.5") == ["OK POSITION 1.5 2 0.5"]
+    assert talk.says("a", "QUERY POSITION") == ["OK POSITION 1.5 2 0.5"]
+    assert talk.says("a", "QUERY SENSOR [imu.roll]") == ["OK SENSOR [imu.roll=0.01]"]
+    assert talk.says("a", "QUERY SENSOR [nose]") == ["KO no sensor 'nose'; there are imu.roll, imu.pitch"]
+    assert talk.says("a", "QUERY PARAM step.length") == ["OK PARAM step.length 0.2"]
+    assert talk.says("a", "SET step.length 0.1") == ["OK PARAM step.length 0.1"]
+    assert talk.says("a", "SET speed 1") == ["KO no parameter 'speed'"]
+    assert talk.says("a", "MOVE FLYING UP 1 METRES") == ["KO the movements are WALKING, TURNING, HEAD, not FLYING"]
+    assert talk.says("a", "MOVE WALKING LEFT 1 STEPS") == ["KO WALKING goes FORWARD or BACKWARD, not LEFT"]
+    assert talk.says("a", "MOVE WALKING FORWARD 99 STEPS")[0].startswith("KO WALKING takes more than 0 and at most 20")
+    assert talk.says("a", "MOVE WALKING FORWARD 1.5 STEPS") == ["KO WALKING takes whole STEPS"]
+    assert talk.says("a", "GOTO OBJECT(unicorn)") == ["KO nobody has seen it"]
+    assert talk.says("a", "HELP")[0].startswith("OK HELP [CONNECT")
+
+
+def test_who_asks_for_news_hears_of_the_orders_of_others():
+    talk = Conversation(QuickBody())
+    talk.operator("a")
+    talk.says("b", "CONNECT observer")
+    assert talk.says("b", "NOTIFY [progress]") == ["OK NOTIFY [progress]"]
+    talk.says("a", "MOVE TURNING LEFT 10 DEGREES")
+    talk.passes(0.1)
+    assert talk.hears("b") == ["NOTIFY progress 1 QUEUED", "NOTIFY progress 1 STARTED", "NOTIFY progress 1 COMPLETED"]
+    assert talk.says("b", "NOTIFY [weather]")[0].startswith("KO no topic 'weather'")
+
+
+def test_more_lines_a_second_than_allowed_are_refused_and_it_passes():
+    talk = Conversation(lines_per_second=10.0)
+    answers = [talk.says("a", "HELP")[0][:2] for _ in range(15)]
+    assert answers == ["OK"] * 10 + ["KO"] * 5
+    talk.passes(1.0)
+    assert talk.says("a", "HELP")[0].startswith("OK")

@@ -1,0 +1,158 @@
+"""RCP over real sockets: many clients, slow ones, broken ones."""
+
+import asyncio
+import contextlib
+import random
+import socket
+import threading
+import time
+
+import pytest
+from rcp_body import QuickBody, SlowBody
+
+from wholebody.collaboration.rcp.client import Client
+from wholebody.collaboration.rcp.desk import Desk, Rules
+from wholebody.collaboration.rcp.server import Server
+from wholebody.errors import Refused
+
+
+@contextlib.contextmanager
+def serving(body, **rules):
+    """A server in a thread of its own; gives its port."""
+    loop, ready, port = asyncio.new_event_loop(), threading.Event(), []
+
+    async def serve():
+        async with Server(Desk(body, rules=Rules(**rules)), port=0) as server:
+            port.append(server.port)
+            ready.set()
+            await server.serve()
+
+    def run():
+        asyncio.set_event_loop(loop)
+        with contextlib.suppress(asyncio.CancelledError):
+            loop.run_until_complete(task)
+        loop.close()
+
+    task = loop.create_task(serve())
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert ready.wait(10.0)
+    try:
+        yield port[0]
+    finally:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join(10.0)
+
+
+def until(condition, seconds=5.0):
+    """Whether something comes true."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+@pytest.fixture
+def quick():
+    with serving(QuickBody()) as port:
+        yield port
+
+
+def test_an_order_is_given_in_one_line_and_waited_for(quick):
+    with Client(port=quick) as robot:
+        assert robot.connect("operator") == "CONNECTED local OPERATOR"
+        robot.take_control()
+        assert robot.do("MOVE WALKING FORWARD 3 STEPS") == "COMPLETED"
+        with pytest.raises(Refused, match="WALKING goes"):
+            robot.do("MOVE WALKING UP 3 STEPS")
+        robot.give_control_back()
+
+
+def test_fifty_clients_at_once_all_get_their_own_answers(quick):
+    def talk(number, failures):
+        with Client(port=quick) as robot:
+            robot.connect("observer")
+            for _ in range(20):
+                if robot.ask("QUERY POSITION") != "POSITION 0 0 1":
+                    failures.append(number)
+
+    failures = []
+    threads = [threading.Thread(target=talk, args=(number, failures)) for number in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30.0)
+    assert not failures
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_half_lines_and_many_lines_in_one_packet_are_the_same_to_it(quick):
+    with socket.create_connection(("127.0.0.1", quick)) as raw:
+        raw.sendall(b"CONNECT obs")
+        time.sleep(0.05)
+        raw.sendall(b"erver\r\nQUERY POSITION\nHELP\nQUERY POS")
+        time.sleep(0.05)
+        raw.sendall(b"ITION\n")
+        lines = raw.makefile("r")
+        answers = [lines.readline().split()[1] for _ in range(4)]
+    assert answers == ["CONNECTED", "POSITION", "HELP", "POSITION"]
+
+
+def test_ten_thousand_broken_lines_get_ten_thousand_refusals(quick):
+    chance = random.Random(1)
+    with socket.create_connection(("127.0.0.1", quick)) as raw:
+        lines = raw.makefile("rb")
+        raw.sendall(b"CONNECT observer\n")
+        assert lines.readline().startswith(b"OK")
+        for _ in range(100):
+            junk = [bytes(b for b in chance.randbytes(chance.randint(1, 700)) if b != 10) + b"!" for _ in range(100)]
+            raw.sendall(b"".join(line + b"\n" for line in junk))
+            assert all(lines.readline().startswith(b"KO ") for _ in junk)
+        raw.sendall(b"HELP\n")
+        assert lines.readline().startswith(b"OK HELP")
+
+
+def test_a_line_without_end_is_refused_and_costs_no_memory(quick):
+    with socket.create_connection(("127.0.0.1", quick)) as raw:
+        raw.sendall(b"x" * 5_000_000 + b"\nHELP\n")
+        lines = raw.makefile("r")
+        assert "bytes at most" in lines.readline()
+        assert lines.readline().startswith("OK HELP")
+
+
+def test_a_client_that_never_reads_is_cut_off_and_holds_nobody_up():
+    with serving(SlowBody(), lines_per_second=1e9) as port:
+        with socket.socket() as deaf:
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            deaf.connect(("127.0.0.1", port))
+            deaf.settimeout(10.0)
+            deaf.sendall(b"CONNECT observer\n")
+            with contextlib.suppress(ConnectionError):
+                for _ in range(20_000):
+                    deaf.sendall(b"HELP\n" * 500)
+                pytest.fail("it was never cut off")
+        with Client(port=port) as other:
+            assert other.connect("operator")
+
+
+def test_a_cut_connection_stops_the_robot():
+    body = SlowBody()
+    with serving(body) as port:
+        with Client(port=port) as robot:
+            robot.connect("operator")
+            robot.take_control()
+            robot.begin("MOVE WALKING FORWARD 9 STEPS")
+            assert not body.stops
+        assert until(lambda: body.stops)
+
+
+def test_control_is_lost_by_silence_and_can_be_had_again():
+    with serving(SlowBody(), control_timeout=0.3) as port, Client(port=port) as first, Client(port=port) as second:
+        first.connect("operator")
+        second.connect("operator")
+        first.take_control()
+        with pytest.raises(Refused, match="has control"):
+            second.take_control()
+        time.sleep(0.5)
+        second.take_control()
+        assert "lost" in first.hear() or "lost" in first.hear()

@@ -1,0 +1,1 @@
+"""Working with people: the Robot Command Protocol and the decisions that robot and operator share."""

@@ -1,0 +1,87 @@
+"""Body: what the protocol needs of a robot, whoever moves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from wholebody.collaboration.rcp.commands import Move, Order, Position
+
+
+class Stage(Enum):
+    """How far an order has come."""
+
+    QUEUED = "QUEUED"
+    STARTED = "STARTED"
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """News of an order."""
+
+    order: int
+    stage: Stage
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Movement:
+    """A movement that a body can make: MOVE WALKING FORWARD|BACKWARD <count> STEPS, up to `most`."""
+
+    name: str
+    directions: tuple[str, ...]
+    unit: str
+    most: float
+    whole: bool = False
+
+    def complaint(self, move: Move) -> str:
+        """What is wrong with a command to make it, if anything."""
+        if move.direction not in self.directions:
+            return f"{self.name} goes {' or '.join(self.directions)}, not {move.direction}"
+        if move.unit != self.unit:
+            return f"{self.name} is counted in {self.unit}, not {move.unit}"
+        if not 0 < move.count <= self.most:
+            return f"{self.name} takes more than 0 and at most {self.most:g} {self.unit} at a time"
+        if self.whole and not float(move.count).is_integer():
+            return f"{self.name} takes whole {self.unit}"
+        return ""
+
+
+class Body(Protocol):
+    """A robot that does one order at a time; nothing here waits."""
+
+    movements: Mapping[str, Movement]
+
+    def complaint(self, order: Order) -> str:
+        """Why an order cannot be taken at all, such as an object that nobody has seen; or nothing."""
+
+    def strategies(self, order: Order) -> Sequence[str]:
+        """The ways to do an order among which a person decides; none if there is nothing to decide."""
+
+    def begin(self, number: int, order: Order, strategy: str) -> None:
+        """Begin an order; of the one before there is no more news."""
+
+    def stop(self, number: int) -> None:
+        """Go to the nearest stable posture; its COMPLETED is news of this number."""
+
+    def news(self) -> Iterator[Progress]:
+        """What happened since it was last asked."""
+
+    def sensors(self) -> Mapping[str, str]:
+        """Every reading, by label."""
+
+    def parameters(self) -> Mapping[str, str]:
+        """Every parameter, by name."""
+
+    def set_parameter(self, name: str, value: str) -> None:
+        """Set one; BadParameter says why not."""
+
+    def position(self) -> Position:
+        """Where the robot believes it is."""
+
+    def correct(self, position: Position) -> None:
+        """Somebody knows better."""

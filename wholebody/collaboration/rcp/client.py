@@ -1,0 +1,110 @@
+"""Client: RCP from Python.
+
+with Client("127.0.0.1") as robot:
+    robot.connect("operator")
+    robot.take_control()
+    robot.do("MOVE WALKING FORWARD 3 STEPS")      # returns when it is COMPLETED
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+import time
+from collections import deque
+from types import TracebackType
+from typing import Self
+
+from wholebody.collaboration.rcp.grammar import parse
+from wholebody.collaboration.rcp.server import PORT
+from wholebody.errors import BadCommand, Refused
+
+_NEWS = re.compile(r"(OK|KO) COMMAND (\d+) (QUEUED|STARTED|COMPLETED|FAILED|INTERRUPTEDBY)\s*(.*)")
+
+
+class Client:
+    """One connection. What the robot says unasked is in `heard`: notifications, and strategies to choose among."""
+
+    def __init__(self, host: str = "127.0.0.1", port: int = PORT, tls: ssl.SSLContext | None = None) -> None:
+        self._socket = socket.create_connection((host, port), timeout=10.0)
+        if tls is not None:
+            self._socket = tls.wrap_socket(self._socket, server_hostname=host)
+        self._file = self._socket.makefile("r", encoding="utf-8", newline="\n")
+        self.heard: deque[str] = deque(maxlen=1000)
+
+    def send(self, line: str) -> None:
+        """Send a line, as it is."""
+        self._socket.sendall(f"{line}\n".encode())
+
+    def hear(self, timeout: float | None = 10.0) -> str:
+        """The next line; TimeoutError if none comes."""
+        self._socket.settimeout(timeout)
+        line = self._file.readline()
+        if not line:
+            raise ConnectionResetError("the robot has closed the connection")
+        return line.rstrip("\n")
+
+    def ask(self, line: str, timeout: float = 10.0) -> str:
+        """Send a line that is answered at once; the answer without its OK. Refused with the reason if it is KO."""
+        parse(line)
+        self.send(line)
+        while True:
+            answer = self.hear(timeout)
+            if answer.startswith(("NOTIFY ", "SELECT ")) and not line.upper().startswith("NOTIFY"):
+                self.heard.append(answer)
+            elif answer.startswith("KO"):
+                raise Refused(answer[3:])
+            else:
+                return answer[3:]
+
+    def connect(self, profile: str, user: str = "", secret: str = "") -> str:
+        """Say who one is; the answer."""
+        return self.ask(" ".join(word for word in ("CONNECT", profile, user, secret) if word))
+
+    def take_control(self) -> None:
+        """Ask for the robot."""
+        self.ask("CONTROL BEGIN")
+
+    def give_control_back(self) -> None:
+        """Let others have it."""
+        self.ask("CONTROL END")
+
+    def begin(self, line: str) -> int:
+        """Give an order; its number, once it is queued (a stop: started)."""
+        match = _NEWS.fullmatch("OK " + self.ask(line))
+        if match is None:
+            raise BadCommand(f"'{line}' is no order")
+        return int(match[2])
+
+    def wait(self, number: int, timeout: float = 60.0) -> str:
+        """Until an order has come to its end: COMPLETED, or INTERRUPTEDBY and by what; Refused if it FAILED."""
+        until = time.monotonic() + timeout
+        while True:
+            line = self.hear(max(0.001, until - time.monotonic()))
+            match = _NEWS.fullmatch(line)
+            if match is None or int(match[2]) != number:
+                self.heard.append(line)
+            elif match[3] == "FAILED":
+                raise Refused(match[4])
+            elif match[3] in ("COMPLETED", "INTERRUPTEDBY"):
+                return f"{match[3]} {match[4]}".rstrip()
+
+    def do(self, line: str, timeout: float = 60.0) -> str:
+        """Give an order and wait for its end."""
+        return self.wait(self.begin(line), timeout)
+
+    def close(self) -> None:
+        """Hang up; a robot that was in this client's control stops."""
+        self._file.close()
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        """Return the client."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Hang up."""
+        self.close()

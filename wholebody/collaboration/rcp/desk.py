@@ -1,0 +1,264 @@
+"""Desk: who is connected, who has control, and the answer to every line. It waits for nobody; the server does that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from wholebody.collaboration.rcp import commands as rcp
+from wholebody.collaboration.rcp.body import Body, Progress
+from wholebody.collaboration.rcp.commands import Command
+from wholebody.collaboration.rcp.grammar import VERBS, parse
+from wholebody.collaboration.rcp.orders import Orders
+from wholebody.collaboration.rcp.users import Role, Users
+from wholebody.errors import BadCommand, BadParameter, Refused
+
+TOPICS = ("control", "progress", "event", "warning")
+PROFILES = ("operator", "observer")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How patient the desk is."""
+
+    control_timeout: float = 30.0
+    """s of silence after which control is lost, and the robot stopped"""
+    lines_per_second: float = 10_000.0
+    """of one connection; more are refused"""
+    decision_timeout: float = 60.0
+    """s until a strategy must be chosen"""
+    wrong_secrets: int = 5
+    """of one connection, until it is closed"""
+    secret_every: float = 0.25
+    """s between two secrets that are tried, whoever tries them: each takes a while, and who guesses has to wait"""
+
+
+@dataclass
+class Session:
+    """One connection."""
+
+    number: int
+    local: bool
+    user: str = ""
+    role: Role = Role.OBSERVER
+    connected: bool = False
+    topics: tuple[str, ...] = ()
+    heard: float = 0.0
+    allowance: float = 0.0
+    wrong_secrets: int = 0
+    closing: bool = False
+    outbox: list[str] = field(default_factory=list)
+
+
+class Desk:
+    """Takes lines, gives lines; `outbox` of each session is what is to be sent to it."""
+
+    def __init__(self, body: Body, users: Users | None = None, rules: Rules | None = None) -> None:
+        self.body, self.users, self.rules = body, users or Users(), rules or Rules()
+        self.orders = Orders(body, self._tell, self._tell_progress, self.rules.decision_timeout)
+        self.sessions: dict[int, Session] = {}
+        self.holder: Session | None = None
+        self._count = 0
+        self._next_secret = 0.0
+        self._answers: dict[type, Callable[[Session, Any, float], str]] = {
+            rcp.Connect: self._connect,
+            rcp.Disconnect: self._disconnect,
+            rcp.Control: self._control,
+            rcp.Stop: self._stop,
+            rcp.Direct: self._direct,
+            rcp.Move: self._order,
+            rcp.Goto: self._order,
+            rcp.Handle: self._order,
+            rcp.Cancel: self._cancel,
+            rcp.UseStrategy: self._use_strategy,
+            rcp.QueryParameter: self._query_parameter,
+            rcp.SetParameter: self._set_parameter,
+            rcp.QuerySensor: self._query_sensor,
+            rcp.QueryPosition: self._query_position,
+            rcp.Position: self._position,
+            rcp.Notify: self._notify,
+            rcp.Help: self._help,
+            rcp.SelectStrategy: self._select_strategy,
+            rcp.Acknowledge: lambda session, command, now: "",
+        }
+
+    # --- from the server ---------------------------------------------------------------------------
+
+    def open(self, local: bool, now: float) -> Session:
+        """Somebody has come."""
+        self._count += 1
+        session = Session(self._count, local, heard=now, allowance=self.rules.lines_per_second)
+        self.sessions[session.number] = session
+        return session
+
+    def close(self, session: Session, now: float) -> None:
+        """Somebody has gone, or was cut off: if they had control, the robot stops."""
+        self.sessions.pop(session.number, None)
+        if session is self.holder:
+            self._lose_control(session, f"{session.user} is gone")
+
+    def line(self, session: Session, line: str, now: float) -> None:
+        """Answer a line."""
+        rate = self.rules.lines_per_second
+        session.allowance = min(rate, session.allowance + (now - session.heard) * rate)
+        session.heard = now
+        try:
+            if session.allowance < 1.0:
+                raise Refused(f"more than {rate:g} lines a second")
+            session.allowance -= 1.0
+            answer = self._answer(session, parse(line), now)
+        except (BadCommand, Refused, BadParameter) as error:
+            answer = f"KO {error}"
+        if answer:
+            session.outbox.append(answer)
+
+    def update(self, now: float) -> None:
+        """Hear the body, and see who has been silent for too long."""
+        self.orders.update(now)
+        holder = self.holder
+        if holder is not None and now - holder.heard > self.rules.control_timeout:
+            self._lose_control(holder, f"{holder.user} was silent for {self.rules.control_timeout:g} s")
+
+    def notify(self, topic: str, text: str) -> None:
+        """Tell whoever wants to hear of a topic."""
+        for session in self.sessions.values():
+            if topic in session.topics:
+                session.outbox.append(f"NOTIFY {topic} {text}")
+
+    # --- answers -----------------------------------------------------------------------------------
+
+    def _answer(self, session: Session, command: Command, now: float) -> str:
+        if not session.connected and not isinstance(command, rcp.Connect | rcp.Disconnect | rcp.Help):
+            raise Refused("CONNECT <profile> comes first")
+        return self._answers[type(command)](session, command, now)
+
+    def _connect(self, session: Session, command: rcp.Connect, now: float) -> str:
+        if session.connected:
+            raise Refused(f"connected already, as {session.user}")
+        if command.profile.lower() not in PROFILES:
+            raise Refused(f"the profiles are {' and '.join(PROFILES)}, not '{command.profile}'")
+        if command.secret and now < self._next_secret:
+            raise Refused(f"somebody has just connected; try again in {self.rules.secret_every:g} s")
+        self._next_secret = now + self.rules.secret_every if command.secret else self._next_secret
+        try:
+            session.user, role = self.users.admit(command.user, command.secret, session.local)
+        except Refused:
+            session.wrong_secrets += 1
+            session.closing = session.wrong_secrets >= self.rules.wrong_secrets
+            raise
+        session.role = role if command.profile.lower() == "operator" else Role.OBSERVER
+        session.connected = True
+        return f"OK CONNECTED {session.user} {session.role.name}"
+
+    def _disconnect(self, session: Session, command: Command, now: float) -> str:
+        session.closing = True
+        self.close(session, now)
+        return "OK DISCONNECTED"
+
+    def _control(self, session: Session, command: rcp.Control, now: float) -> str:
+        if not command.begin:
+            self._must_control(session)
+            self.holder = None
+            self.notify("control", f"{session.user} gave control back")
+            return "OK CONTROL END"
+        if session.role < Role.OPERATOR:
+            raise Refused("an observer cannot take control; CONNECT operator <user> <secret>")
+        if self.holder is not None and self.holder is not session:
+            if not session.role > self.holder.role:
+                left = self.rules.control_timeout - (now - self.holder.heard)
+                raise Refused(f"{self.holder.user} has control; without a word it ends in {max(0.0, left):.0f} s")
+            self._lose_control(self.holder, f"{session.user} takes over")
+        self.holder = session
+        self.notify("control", f"{session.user} has control")
+        return "OK CONTROL BEGIN"
+
+    def _stop(self, session: Session, command: rcp.Stop, now: float) -> str:
+        """Anybody may stop the robot, with control or without."""
+        self.orders.stop(command, session.number)
+        return ""
+
+    def _direct(self, session: Session, command: rcp.Direct, now: float) -> str:
+        if isinstance(command.order, rcp.Stop):
+            return self._stop(session, command.order, now)
+        return self._order(session, command.order, now, direct=True)
+
+    def _order(self, session: Session, order: rcp.Order, now: float, direct: bool = False) -> str:
+        self._must_control(session)
+        if isinstance(order, rcp.Move):
+            movement = self.body.movements.get(order.movement)
+            if movement is None:
+                raise Refused(f"the movements are {', '.join(self.body.movements)}, not {order.movement}")
+            if complaint := movement.complaint(order):
+                raise Refused(complaint)
+        self.orders.add(order, session.number, direct, now)
+        return ""
+
+    def _cancel(self, session: Session, command: rcp.Cancel, now: float) -> str:
+        self._must_control(session)
+        self.orders.cancel(command.order, session.number, now)
+        return ""
+
+    def _use_strategy(self, session: Session, command: rcp.UseStrategy, now: float) -> str:
+        self._must_control(session)
+        self.orders.choose(command.order, command.strategy)
+        return ""
+
+    def _query_parameter(self, session: Session, command: rcp.QueryParameter, now: float) -> str:
+        parameters = self.body.parameters()
+        if command.name not in parameters:
+            raise Refused(f"no parameter '{command.name}'; there are {', '.join(parameters)}")
+        return f"OK PARAM {command.name} {parameters[command.name]}"
+
+    def _set_parameter(self, session: Session, command: rcp.SetParameter, now: float) -> str:
+        if session.role < Role.ADMINISTRATOR:
+            self._must_control(session)
+        self.body.set_parameter(command.name, command.value)
+        return f"OK PARAM {command.name} {self.body.parameters()[command.name]}"
+
+    def _query_sensor(self, session: Session, command: rcp.QuerySensor, now: float) -> str:
+        sensors = self.body.sensors()
+        if unknown := [label for label in command.labels if label not in sensors]:
+            raise Refused(f"no sensor '{unknown[0]}'; there are {', '.join(sensors)}")
+        labels = command.labels or tuple(sensors)
+        return "OK SENSOR " + rcp.listed(tuple(f"{label}={sensors[label]}" for label in labels))
+
+    def _query_position(self, session: Session, command: Command, now: float) -> str:
+        return f"OK {self.body.position()}"
+
+    def _position(self, session: Session, command: rcp.Position, now: float) -> str:
+        self._must_control(session)
+        self.body.correct(command)
+        return f"OK {command}"
+
+    def _notify(self, session: Session, command: rcp.Notify, now: float) -> str:
+        if unknown := [topic for topic in command.topics if topic not in TOPICS]:
+            raise Refused(f"no topic '{unknown[0]}'; there are {', '.join(TOPICS)}")
+        session.topics = command.topics
+        return f"OK {command}"
+
+    def _help(self, session: Session, command: Command, now: float) -> str:
+        return f"OK HELP {rcp.listed(VERBS)}"
+
+    def _select_strategy(self, session: Session, command: Command, now: float) -> str:
+        raise Refused("it is the robot that asks for a strategy")
+
+    # --- control, and who hears --------------------------------------------------------------------
+
+    def _must_control(self, session: Session) -> None:
+        if session is not self.holder:
+            raise Refused("CONTROL BEGIN comes first")
+
+    def _lose_control(self, session: Session, why: str) -> None:
+        self.holder = None
+        self.orders.stop(rcp.Stop(), session.number)
+        if session.number in self.sessions:
+            session.outbox.append(f"NOTIFY control lost: {why}")
+        self.notify("control", f"{session.user} lost control: {why}")
+
+    def _tell(self, session: int, text: str) -> None:
+        if session in self.sessions:
+            self.sessions[session].outbox.append(text)
+
+    def _tell_progress(self, news: Progress) -> None:
+        self.notify("progress", f"{news.order} {news.stage.value} {news.text}".rstrip())

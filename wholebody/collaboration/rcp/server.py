@@ -1,0 +1,137 @@
+"""Server: RCP over TCP. One line one command, many clients; a slow one harms nobody but itself.
+
+async with Server(desk, port=7878) as server:
+    await server.serve()
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+import time
+from types import TracebackType
+from typing import Self
+
+from wholebody.collaboration.rcp.desk import Desk, Session
+from wholebody.collaboration.rcp.grammar import LONGEST
+
+PORT = 7878
+UPDATE_EVERY = 0.02
+"""s"""
+MOST_UNSENT = 1 << 20
+"""Bytes that wait for a slow client before it is cut off."""
+MOST_CLIENTS = 200
+LOCAL = ("127.0.0.1", "::1")
+
+
+class Server:
+    """Listens on this machine only, unless told otherwise; encrypted if it is given a certificate."""
+
+    def __init__(
+        self, desk: Desk, host: str = "127.0.0.1", port: int = PORT, tls: ssl.SSLContext | None = None
+    ) -> None:
+        self.desk, self._host, self._port, self._tls = desk, host, port, tls
+        self._writers: dict[int, asyncio.StreamWriter] = {}
+        self._listening: asyncio.Server | None = None
+        self._updating: asyncio.Task[None] | None = None
+
+    @property
+    def port(self) -> int:
+        """The port it listens on; another than asked for if that was 0."""
+        if self._listening is None:
+            return self._port
+        port: int = self._listening.sockets[0].getsockname()[1]
+        return port
+
+    async def __aenter__(self) -> Self:
+        """Listen."""
+        self._listening = await asyncio.start_server(
+            self._talk, self._host, self._port, limit=2 * LONGEST, ssl=self._tls
+        )
+        self._updating = asyncio.create_task(self._update())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Say good-bye to all."""
+        if self._updating is not None:
+            self._updating.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._updating
+        if self._listening is not None:
+            self._listening.close()
+        for writer in list(self._writers.values()):
+            writer.close()
+
+    async def serve(self) -> None:
+        """Go on until cancelled."""
+        if self._updating is not None:
+            await self._updating
+
+    async def _update(self) -> None:
+        while True:
+            self.desk.update(time.monotonic())
+            self._send_all()
+            await asyncio.sleep(UPDATE_EVERY)
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One client, from its first line to its last."""
+        if len(self._writers) >= MOST_CLIENTS:
+            writer.write(b"KO too many clients\n")
+            writer.close()
+            return
+        peer = writer.get_extra_info("peername")
+        session = self.desk.open(bool(peer) and peer[0] in LOCAL, time.monotonic())
+        self._writers[session.number] = writer
+        try:
+            while not session.closing:
+                line = await _line(reader)
+                if line is None:
+                    break
+                self.desk.line(session, line, time.monotonic())
+                self._send_all()
+        except (ConnectionError, ssl.SSLError):
+            pass
+        finally:
+            self.desk.close(session, time.monotonic())
+            self._send(session)
+            del self._writers[session.number]
+            writer.close()
+            self._send_all()
+
+    def _send_all(self) -> None:
+        for session in self.desk.sessions.values():
+            if session.outbox:
+                self._send(session)
+
+    def _send(self, session: Session) -> None:
+        writer = self._writers.get(session.number)
+        if writer is None or writer.is_closing():
+            session.outbox.clear()
+            return
+        writer.write("".join(f"{line}\n" for line in session.outbox).encode())
+        session.outbox.clear()
+        if writer.transport.get_write_buffer_size() > MOST_UNSENT:
+            writer.transport.abort()
+
+
+async def _line(reader: asyncio.StreamReader) -> str | None:
+    """The next line, also one that is too long to be a command; None at the end."""
+    try:
+        line = await reader.readuntil(b"\n")
+    except asyncio.IncompleteReadError:
+        return None
+    except asyncio.LimitOverrunError as error:
+        await reader.readexactly(error.consumed)
+        while True:  # the rest of it is not another command
+            try:
+                await reader.readuntil(b"\n")
+            except asyncio.LimitOverrunError as more:
+                await reader.readexactly(more.consumed)
+            except asyncio.IncompleteReadError:
+                return None
+            else:
+                return "x" * (LONGEST + 1)
+    return line.rstrip(b"\r\n").decode(errors="replace")

@@ -1,0 +1,74 @@
+"""Users: who may do what, known by a secret that is kept as its hash only."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from wholebody.errors import BadParameter, Refused
+
+ROUNDS = 100_000
+
+
+class Role(IntEnum):
+    """What a user may do; each may do what those before may."""
+
+    OBSERVER = 1  # look, and stop the robot
+    OPERATOR = 2  # control it
+    ADMINISTRATOR = 3  # take control from others, set what is not the operator's to set
+
+
+@dataclass(frozen=True)
+class User:
+    """Somebody with a secret."""
+
+    name: str
+    role: Role
+    salt: bytes
+    hashed: bytes
+
+    @classmethod
+    def new(cls, name: str, role: Role, secret: str) -> User:
+        """With a secret of eight characters at least."""
+        if len(secret) < 8 or any(each.isspace() for each in secret):
+            raise BadParameter(f"the secret of '{name}' has eight characters or more, and no spaces")
+        salt = secrets.token_bytes(16)
+        return cls(name, role, salt, _hash(secret, salt))
+
+    def knows(self, secret: str) -> bool:
+        """Whether the secret is right; takes as long if it is not."""
+        return hmac.compare_digest(self.hashed, _hash(secret, self.salt))
+
+
+class Users:
+    """All who are known. If nobody is, whoever connects from this machine is an operator."""
+
+    def __init__(self, users: Iterable[User] = ()) -> None:
+        self._users = {user.name: user for user in users}
+
+    def __bool__(self) -> bool:
+        """Whether anybody is known."""
+        return bool(self._users)
+
+    def admit(self, name: str, secret: str, local: bool) -> tuple[str, Role]:
+        """Name and role of who connects; Refused if the secret is wrong."""
+        if not name:
+            if self._users or not local:
+                return "guest", Role.OBSERVER
+            return "local", Role.OPERATOR
+        user = self._users.get(name)
+        known = user if user is not None else _NOBODY
+        if not known.knows(secret) or user is None:
+            raise Refused("no such user, or another secret")
+        return user.name, user.role
+
+
+def _hash(secret: str, salt: bytes) -> bytes:
+    return hashlib.pbkdf2_hmac("sha256", secret.encode(), salt, ROUNDS)
+
+
+_NOBODY = User("", Role.OBSERVER, b"nobody", b"")
