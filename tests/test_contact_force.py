@@ -71,11 +71,8 @@ def test_while_its_contact_is_off_it_asks_for_nothing():
 def test_the_controller_with_limits_bears_it_too():
     m = model("valkyrie")
     q = m.posture("stand")
-    problem = Problem(
-        [ContactForceTask("push", "left", (0.0, 0.0, 500.0)), CenterOfMassTask("com", m.at(q).com_in_world)]
-        + [posture("valkyrie")],
-        feet(),
-    )
+    push, com = ContactForceTask("push", "left", (0.0, 0.0, 500.0)), CenterOfMassTask("com", m.at(q).com_in_world)
+    problem = Problem([push, com, posture("valkyrie")], feet())
     result = QuadraticController(m).solve(m.at(q), problem)
     assert result.contact_force("left")[2] == pytest.approx(500.0, abs=1.0)
 
