@@ -60,10 +60,12 @@ class Balance:
     speed v it asks for a centre of pressure kd v / (g / z) away, which must be inside the soles. And a foot is lifted
     only when hardly any weight is on it, which follows from where the centres of pressure are asked to be; the feet do
     not push each other apart, or the one with hardly any weight on it would slip.
+
+    Joints and pelvis are kept as they are found, unless `posture` names one of the robot's: then they go there.
     """
 
-    def __init__(self, model: Model, plan: Plan | None = None, softness: float = 4.0) -> None:
-        self.model, self.plan, self.softness = model, plan or Plan(), softness
+    def __init__(self, model: Model, plan: Plan | None = None, softness: float = 4.0, posture: str = "") -> None:
+        self.model, self.plan, self.softness, self.posture = model, plan or Plan(), softness, posture
         self.problem: Problem | None = None
 
     def __call__(self, time: float, snapshot: Snapshot) -> Problem:
@@ -82,7 +84,8 @@ class Balance:
         self.start = np.array(snapshot.com_in_world)
         self.ground = float(foot_in_world[2])
         self.com = CenterOfMassTask("com", self.start, stiffness=(self.softness, self.softness, 100.0))
-        pelvis_turn = snapshot.rotation(self.model.frame(pelvis))
+        kept = self.model.at(self.model.posture(self.posture)) if self.posture else snapshot
+        foot, body = (kept.rotation(self.model.frame(each)) for each in (RIGHT, pelvis))
         self.foot = CartesianPositionTask("foot", RIGHT, foot_in_world, stiffness=200.0, state="disabled")
         self.turn = Orientation3DTask("foot_turn", RIGHT, turn, stiffness=200.0, state="disabled")
         self.contact = FlatContact("right_foot", RIGHT)
@@ -97,8 +100,8 @@ class Balance:
                 self.pressures,
                 self.com,
                 [self.foot, self.turn],
-                Orientation3DTask("pelvis", pelvis, pelvis_turn),
-                JointPositionTask("posture", snapshot.q[7:]),
+                Orientation3DTask("pelvis", pelvis, turn @ foot.T @ body),
+                JointPositionTask("posture", kept.q[7:]),
             ],
             [FlatContact("left_foot", LEFT), self.contact],
         )

@@ -28,12 +28,23 @@ class BaseOnFoot:
 
     It is the robot's interface in all else. The world begins at the foot, and has its axes. `foot` may be set to
     another one while both lie on the ground. A foot that slips or rocks is not noticed: an IMU would tell.
+
+    description   the robot behind the interface, if it has more joints than the model
+    trusting      whether a base that the state knows already, as a simulator's does, is left as it is
     """
 
-    def __init__(self, robot: RobotInterface, model: Model, foot: str, description: Robot | None = None) -> None:
+    def __init__(
+        self,
+        robot: RobotInterface,
+        model: Model,
+        foot: str,
+        description: Robot | None = None,
+        *,
+        trusting: bool = True,
+    ) -> None:
         if not model.floating:
             raise BadProblem(f"{model.robot.name} has no floating base that could stand on a foot")
-        self.robot, self.model = robot, model
+        self.robot, self.model, self._trusting = robot, model, trusting
         self._columns = columns(model, (description or model.robot).state_dtype())
         self._q, self._v = model.neutral(), np.zeros(model.nv)
         self._q[:7] = (0, 0, 0, 0, 0, 0, 1)
@@ -58,8 +69,9 @@ class BaseOnFoot:
         """Fill in what was measured last, and the base; if a number is none, the base is not known."""
         self.robot.read(state)
         base = state["base"]
-        if base["known"]:
+        if base["known"] and self._trusting:
             return
+        base["known"] = False
         q, v = state["position"][self._columns], state["velocity"][self._columns]
         if not math.isfinite(q.sum() + v.sum()):
             return

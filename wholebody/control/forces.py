@@ -55,6 +55,12 @@ def fill_pressed(table: Integers, sizes: Sizes, memory: Memory, now: Values, A: 
                 for k in range(6):
                     A[a + k, at + r] = memory.B[r, k]
                 wanted[at + r] = 0.0
+        elif line.kind == kinds.CONTACT_FORCE:
+            axes, goal = now.placement[one.frame], goal_of(numbers, line.rows, 0, 3)
+            for r in range(3):
+                for k in range(3):
+                    A[a + k, at + r] = axes[k, r]
+                wanted[at + r] = goal[r]
         else:
             two = constraint_line(table, line.contact_b)
             squeeze_row(now, one.frame, two.frame, memory.B)

@@ -24,9 +24,9 @@ import numpy as np
 from wholebody.control.problem import Problem
 from wholebody.model.layout import Array
 from wholebody.model.snapshot import Snapshot
-from wholebody.tasks import CenterOfPressureTask, InternalForceTask, Task
+from wholebody.tasks import CenterOfPressureTask, ContactForceTask, InternalForceTask, Task
 
-OnForces = CenterOfPressureTask | InternalForceTask
+OnForces = CenterOfPressureTask | ContactForceTask | InternalForceTask
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def _pressure_as_motion(
     rows = _on_forces(snapshot, problem, task)
     without = np.flatnonzero(~dynamics.S.any(axis=0))
     C = dynamics.Jc.T[without]
-    if rows is None or isinstance(task, InternalForceTask) or np.linalg.matrix_rank(C) < C.shape[1]:
+    if rows is None or not isinstance(task, CenterOfPressureTask) or np.linalg.matrix_rank(C) < C.shape[1]:
         return nothing
     matrix, target = rows
     on_effort = matrix @ np.linalg.pinv(C)

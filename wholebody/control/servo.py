@@ -148,11 +148,16 @@ class Servo:
     # --- the loop ----------------------------------------------------------------------------------
 
     def run(self, seconds: float = math.inf) -> None:
-        """Go on for so many seconds of the clock; the robot is stopped if anything goes wrong, and not otherwise."""
+        """Go on for so many seconds of the clock; the robot is stopped if anything goes wrong, and not otherwise.
+
+        They begin with the first cycle: what has to be compiled or built before it does not count.
+        """
         try:
             if self.problem is None:
                 self.start()
-            end = self.time + seconds - 0.5 * self.clock.period
+            if seconds > 0.5 * self.clock.period:
+                self.cycle()
+            end = self.time + seconds - 1.5 * self.clock.period
             while self.time < end:
                 self.cycle()
         except BaseException:
@@ -177,6 +182,8 @@ class Servo:
         """One beat of the clock."""
         mark = self.timing.mark
         self.time = self.clock.tick()
+        if self.counters.cycles == 0:
+            self.begun = self.time
         self.timing.begin()
 
         self.robot.read(self.estimate.state)

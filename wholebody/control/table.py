@@ -93,7 +93,7 @@ class Table:
             constraints=len(constraints),
             levels=len(problem.levels),
             held=sum(line.rows for line in constraints),
-            asked=sum(line.rows for line in tasks if line.kind != kinds.INTERNAL_FORCE),
+            asked=sum(line.rows for line in tasks if line.kind <= kinds.CENTER_OF_PRESSURE),
             pressed=sum(line.rows for line in tasks if line.kind >= FIRST_OF_CONTACTS),
             passive=len(passive),
             driven=len(driven),

@@ -69,7 +69,16 @@ def table(root: ET.Element, height: float = 0.7, ahead: float = 0.45) -> Array:
     return np.eye(4)
 
 
-SCENES: dict[str, Callable[..., Array]] = {"flat": flat, "slope": slope, "steps": steps, "table": table}
+def wall(root: ET.Element, ahead: float = 0.5, height: float = 2.0) -> Array:
+    """A wall across the robot's way."""
+    if not (ahead > 0 and height > 0):
+        raise BadSimulation(f"a wall {height} m high, {ahead} m ahead: both must be positive")
+    _floor(root, np.eye(4))
+    _box(_world(root), "wall", (0.1, 2.4, height), (ahead + 0.05, 0.0, height / 2), STONE)
+    return np.eye(4)
+
+
+SCENES: dict[str, Callable[..., Array]] = {"flat": flat, "slope": slope, "steps": steps, "table": table, "wall": wall}
 
 
 def named(text: str) -> Scene:

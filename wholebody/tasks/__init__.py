@@ -3,6 +3,7 @@
 from wholebody.tasks.cartesian_position import CartesianPositionTask
 from wholebody.tasks.center_of_mass import CenterOfMassTask
 from wholebody.tasks.center_of_pressure import CenterOfPressureTask
+from wholebody.tasks.contact_force import ContactForceTask
 from wholebody.tasks.external_force import ExternalForceTask
 from wholebody.tasks.internal_force import InternalForceTask
 from wholebody.tasks.joint_limits import JointLimitTask
@@ -17,6 +18,7 @@ __all__ = [
     "CartesianPositionTask",
     "CenterOfMassTask",
     "CenterOfPressureTask",
+    "ContactForceTask",
     "ExternalForceTask",
     "ForceRows",
     "InternalForceTask",

@@ -9,7 +9,7 @@ from wholebody.model.layout import Array, Integers
 
 CUSTOM, JOINT_POSITION, POSITION, ORIENTATION_2D, ORIENTATION_3D, POSE = 0, 1, 2, 3, 4, 5
 CENTER_OF_MASS, MOMENTUM, EXTERNAL_FORCE, JOINT_LIMITS = 6, 7, 8, 9
-CENTER_OF_PRESSURE, INTERNAL_FORCE = 20, 21
+CENTER_OF_PRESSURE, INTERNAL_FORCE, CONTACT_FORCE = 20, 21, 22
 FIRST_OF_CONTACTS = CENTER_OF_PRESSURE
 """Kinds from here on say something about the forces of contacts, and nothing about motion."""
 
