@@ -5,14 +5,17 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check install --no-build-isolation -c requirements.lock
 
+PAGE   := wholebody/collaboration/page
 BUILT  := wholebody/channels/_ring.abi3.so wholebody/daemon/_kernels.abi3.so
 C      := $(wildcard wholebody/*/*.c wholebody/*/*.h)
+
+BUNDLE := $(PAGE)/static/page.js
 
 EXPERIMENTS := $(wildcard experiments/*.py)
 
 .NOTPARALLEL:    # one environment, one pip at a time, whatever -j says
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench lint torture experiments docs pictures lock clean FORCE
+.PHONY: help demo page test bench lint torture experiments docs pictures lock clean FORCE
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -20,7 +23,9 @@ help:            ## this list
 demo: $(BUILT)    ## see it work
 	@$(BIN)/wholebody demo
 
-test: $(VENV)/.dev $(BUILT)    ## run the tests
+page: $(VENV)/.page $(BUILT) $(BUNDLE)    ## build the operator page, for wholebody page
+
+test: $(VENV)/.dev $(BUILT) $(BUNDLE)    ## run the tests
 	@$(BIN)/pytest
 
 bench: $(VENV)/.bench $(BUILT)    ## measure the channels, beside other ways to talk between processes
@@ -72,9 +77,17 @@ $(BUILT) &: $(C) | $(VENV)/.core
 	    $(BIN)/python -W ignore -c "import setuptools; setuptools.setup()" -q build_ext --inplace; }
 	@touch $(BUILT)
 
-$(VENV)/.dev: EXTRAS := net,film,motion,plot,dev
+$(BUNDLE): $(wildcard $(PAGE)/source/*.js) $(PAGE)/source/package-lock.json | $(VENV)/.python
+	@tools/system-packages $(BIN)/python npm
+	@if command -v npm >/dev/null; then echo "bundling the page"; cd $(PAGE)/source && npm ci --silent --no-audit --no-fund && npm run --silent build -- --log-level=error; \
+	    else echo "wholebody: no npm, so no page; everything else works" >&2; fi
+
+$(VENV)/.dev: EXTRAS := net,film,motion,plot,page,dev
+$(VENV)/.dev: COMMANDS := chromium
 $(VENV)/.bench: EXTRAS := net,bench
-$(VENV)/.dev $(VENV)/.bench: $(VENV)/.core
+$(VENV)/.page: EXTRAS := page
+$(VENV)/.dev $(VENV)/.bench $(VENV)/.page: $(VENV)/.core
+	@$(if $(COMMANDS),tools/system-packages $(BIN)/python $(COMMANDS))
 	@echo "installing the packages for $(EXTRAS)"
 	@$(PIP) "wholebody[$(EXTRAS)]"
 	@$(BIN)/wholebody warmup

@@ -23,6 +23,7 @@ COMMANDS = (
     "teach",
     "channels",
     "bridge",
+    "page",
     "bench",
     "warmup",
 )

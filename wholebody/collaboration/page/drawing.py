@@ -1,0 +1,60 @@
+"""How a browser draws a robot: its links, joints and shapes as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wholebody.robots.robot import Array, Joint, Placement, Robot, Shape
+
+
+def drawing(robot: Robot) -> dict[str, Any]:
+    """Links with their shapes, joints with what moves them; meshes are left out, so a robot of meshes has no skin."""
+    return {
+        "name": robot.name,
+        "root": robot.root,
+        "count": len(robot.joint_names),
+        "links": [{"name": link.name, "shapes": [_shape(each) for each in link.shapes]} for link in robot.links],
+        "joints": [_joint(robot, each) for each in robot.joints],
+    }
+
+
+def _joint(robot: Robot, joint: Joint) -> dict[str, Any]:
+    """A joint turns by ratio · q[index] + offset."""
+    index, ratio, offset = robot.index.get(joint.name, 0), 1.0, 0.0
+    if joint.mimic is not None:
+        index, ratio, offset = robot.index[joint.mimic.of], joint.mimic.ratio, joint.mimic.offset
+    return {
+        "kind": joint.kind,
+        "parent": joint.parent,
+        "child": joint.child,
+        "axis": joint.axis,
+        "at": _placement(joint.at),
+        "index": index,
+        "ratio": ratio,
+        "offset": offset,
+    }
+
+
+def _shape(shape: Shape) -> dict[str, Any]:
+    return {"kind": shape.kind, "size": shape.size, "at": _placement(shape.at)}
+
+
+def _placement(placement: Placement) -> dict[str, Any]:
+    return {"xyz": placement.xyz, "quaternion": quaternion(placement.rotation).tolist()}
+
+
+def quaternion(R: Array) -> Array:
+    """x, y, z, w of a rotation: the eigenvector of the largest eigenvalue of a symmetric matrix made of R."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R
+    K = np.array(
+        [
+            [xx - yy - zz, 0, 0, 0],
+            [xy + yx, yy - xx - zz, 0, 0],
+            [xz + zx, yz + zy, zz - xx - yy, 0],
+            [zy - yz, xz - zx, yx - xy, xx + yy + zz],
+        ]
+    )
+    found: Array = np.linalg.eigh(K)[1][:, -1]
+    return found if found[3] >= 0 else -found

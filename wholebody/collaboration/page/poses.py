@@ -1,0 +1,45 @@
+"""Poses: where the robot is and where it was told to be, as the few numbers that a page needs in every frame."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wholebody.channels import Channel, Reader
+from wholebody.collaboration.page.drawing import quaternion
+from wholebody.errors import ChannelError
+from wholebody.hardware import Names
+from wholebody.robots.geometry import standing
+from wholebody.robots.robot import Robot
+
+
+class Poses:
+    """The newest state as bytes: x, y, z and quaternion of the base, then joints measured, then joints told.
+
+    If nobody knows where the base is, it stands where the robot would stand in the middle of the world.
+    """
+
+    def __init__(self, robot: Robot, names: Names) -> None:
+        self._robot, self._names = robot, names
+        n = len(robot.joint_names)
+        self._numbers = np.zeros(7 + 2 * n, np.float32)
+        self._base, self._measured, self._told = self._numbers[:7], self._numbers[7 : 7 + n], self._numbers[7 + n :]
+        at = standing(robot, "stand" if "stand" in robot.postures else next(iter(robot.postures), "stand"))
+        self._base[:3], self._base[3:] = at[:3, 3], quaternion(at[:3, :3])
+        self._reader: Reader | None = None
+
+    def newest(self) -> bytes | None:
+        """The newest state; None if there is none since the last one."""
+        try:
+            if self._reader is None:
+                self._reader = Channel(self._names.state, self._robot.state_dtype()).reader()
+            if not self._reader.latest():
+                return None
+        except ChannelError:
+            self._reader = None
+            return None
+        state = self._reader.message
+        if state["base"]["known"]:
+            self._base[:3], self._base[3:] = state["base"]["position"], state["base"]["orientation"]
+        np.copyto(self._measured, np.nan_to_num(state["position"]), casting="same_kind")
+        np.copyto(self._told, np.nan_to_num(state["reference"]), casting="same_kind")
+        return self._numbers.tobytes()
