@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import chi2
 
 from wholebody.errors import BadEstimator
-from wholebody.estimation import AttitudeFilter, AttitudeNoise, roll_pitch_yaw
+from wholebody.estimation import AttitudeFilter, AttitudeNoise, ParticleAttitude, roll_pitch_yaw
 from wholebody.estimation import attitude_kernels as kernels
 from wholebody.estimation.kalman import believe
 from wholebody.estimation.rotations import matrix_of, quaternion_of, quaternion_of_tilt
@@ -214,3 +214,44 @@ def test_up_below_is_a_tilt_of_half_a_turn():
     quaternion = np.zeros(4)
     quaternion_of_tilt(np.array([0.0, 0.0, -1.0]), quaternion)
     assert Rotation.from_quat(quaternion).apply([0, 0, -1]) == pytest.approx([0, 0, 1])
+
+
+def test_a_cloud_of_guesses_agrees_with_the_kalman_filter_on_what_is_normal():
+    noise, bias = AttitudeNoise(gyro=0.005, accelerometer=0.5), np.array([0.01, -0.01, 0.0])
+    cloud, filter, errors = ParticleAttitude(noise, freedom=100.0, seed=1), AttitudeFilter(noise), []
+    start = Rotation.identity()
+    for each in (cloud, filter):
+        each.start(start.as_quat())
+    for attitude, gyro, accelerometer in simulated(8.0, noise, bias, start=start):
+        cloud.update(gyro, accelerometer, DT)
+        filter.update(gyro, accelerometer, DT)
+        errors.append((tilt(cloud, attitude), tilt(filter, attitude)))
+    of_cloud, of_filter = np.sqrt(np.mean(np.square(errors[600:]), axis=0))
+    assert of_cloud < 3 * of_filter + 1e-3
+    assert cloud.gyro_bias[:2] == pytest.approx(bias[:2], abs=4e-3)
+    yaws = [roll_pitch_yaw(each.orientation)[2] for each in (cloud, filter)]
+    assert yaws[0] == pytest.approx(yaws[1], abs=0.2), "yaw is unobservable: both drift, by different biases"
+
+
+def test_a_cloud_that_expects_surprises_is_hurt_less_by_pushes():
+    noise, start = AttitudeNoise(gyro=0.005, accelerometer=0.3), Rotation.identity()
+    clouds, errors = [ParticleAttitude(noise, count=500, freedom=freedom) for freedom in (1.0, 100.0)], []
+    for tick, (attitude, gyro, accelerometer) in enumerate(simulated(5.0, noise, np.zeros(3), start=start)):
+        pushed = accelerometer + np.array([5.0, 0.0, 0.0]) if tick % 100 < 15 else accelerometer
+        for each in clouds:
+            each.update(gyro, pushed, DT)
+        errors.append([tilt(each, attitude) for each in clouds])
+    expects, does_not = np.sqrt(np.mean(np.square(errors[200:]), axis=0))
+    assert expects < 0.7 * does_not
+
+
+def test_a_cloud_counts_bad_input_and_holds():
+    cloud = ParticleAttitude()
+    held = cloud.orientation.copy()
+    cloud.update([np.nan, 0, 0], [0, 0, G], DT)
+    cloud.update([0, 0, 0], [0, 0, G], -1.0)
+    assert np.array_equal(cloud.orientation, held)
+    cloud.update([0, 0, 0], [0, 0, 0], DT)
+    assert (cloud.faults.not_finite, cloud.faults.bad_time, cloud.faults.silent) == (1, 1, 1)
+    with pytest.raises(BadEstimator, match="guesses"):
+        ParticleAttitude(count=1)

@@ -54,7 +54,9 @@ class BalanceEstimator:
         self.model, self.feet = model, Feet.of(model, feet)
         self.faults = Faults()
         self.filter = SupportFilter(len(self.feet), spring, noise)
-        self.contacts = ContactDetector(len(self.feet), model.total_mass * GRAVITY, contacts)
+        settings = ContactSettings() if contacts is None else contacts
+        edges = self.feet.edges(settings.within)
+        self.contacts = ContactDetector(len(self.feet), model.total_mass * GRAVITY, settings, edges)
         self._readings = Readings(model, model.robot.state_dtype() if layout is None else layout, self.feet)
         self._q, self._v = model.neutral(), np.zeros(model.nv)
         self._q[:7] = (0, 0, 0, 0, 0, 0, 1)
@@ -141,9 +143,9 @@ class BalanceEstimator:
 
     def _begin(self) -> None:
         """Up is where the loaded soles or the accelerometer say; the world's origin is between the soles."""
-        legs, force = self.filter.legs, self._written.wrench_in_sole[:, 2]
-        self.contacts.start(force)
-        legs.contact[:] = self.contacts.contact
+        legs = self.filter.legs
+        self.contacts.start(self._written.wrench_in_sole)
+        legs.contact[:], legs.firm[:] = self.contacts.contact, self.contacts.firm
         up = legs.E[legs.contact > 0, :, 2].sum(0) if legs.contact.any() else self._readings.motion[7:10]
         orientation, bias = np.array([0.0, 0.0, 0.0, 1.0]), self.filter.gyro_bias.copy()
         if np.isfinite(up).all() and np.linalg.norm(up) > senses.WEIGHTLESS:
@@ -163,8 +165,8 @@ class BalanceEstimator:
 
     def _advance(self, dt: float) -> None:
         filter, motion = self.filter, self._motion
-        self.contacts.update(self._written.wrench_in_sole[:, 2], dt)
-        filter.legs.contact[:] = self.contacts.contact
+        self.contacts.update(self._written.wrench_in_sole, dt)
+        filter.legs.contact[:], filter.legs.firm[:] = self.contacts.contact, self.contacts.firm
         wrong = senses.read_motion(
             self._readings.motion, self._readings.motion_flags(), filter.orientation, filter.legs.contact,
             self._turns, self._noise, motion, self._R[:3],

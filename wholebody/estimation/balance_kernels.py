@@ -73,9 +73,9 @@ def show(
 
 @compiled
 def move(filter: Filter, legs: Legs, wrench: Array, odometry: Odometry, dt: float, R: Array) -> None:
-    """Move the IMU's place with its velocity, then to where the standing ankles say it is, by the load they bear.
+    """Move the IMU's place with its velocity, or to where ankles that stand firmly say it is, by the load they bear.
 
-    place = Σ load (anchor − R p) / Σ load; a foot that comes down gets its anchor where it is by then.
+    place = Σ load (anchor − R p) / Σ load; a foot whose sole has come to lie flat gets its anchor where it is by then.
     """
     x, place = filter.x, odometry.place
     matrix_of(x[:4], R)
@@ -84,7 +84,7 @@ def move(filter: Filter, legs: Legs, wrench: Array, odometry: Odometry, dt: floa
     loads = 0.0
     mx, my, mz = 0.0, 0.0, 0.0
     for foot in range(len(legs.contact)):
-        if legs.contact[foot] == 0.0 or odometry.stands[foot] == 0.0:
+        if legs.firm[foot] == 0.0 or odometry.stands[foot] == 0.0:
             continue
         load, p, anchor = max(1.0, wrench[foot, 2]), legs.p[foot], odometry.anchors[foot]
         loads += load
@@ -94,9 +94,9 @@ def move(filter: Filter, legs: Legs, wrench: Array, odometry: Odometry, dt: floa
     if loads > 0.0:
         place[0], place[1], place[2] = mx / loads, my / loads, mz / loads
     for foot in range(len(legs.contact)):
-        if legs.contact[foot] != 0.0 and odometry.stands[foot] == 0.0:
+        if legs.firm[foot] != 0.0 and odometry.stands[foot] == 0.0:
             anchor_foot(odometry, legs.p[foot], foot, R)
-        odometry.stands[foot] = legs.contact[foot]
+        odometry.stands[foot] = legs.firm[foot]
 
 
 @compiled

@@ -29,6 +29,7 @@ class Feet:
     at_sole: Array  # f × 6 × 6: wrench in the sensor to wrench at the sole's origin, in its axes
     at_ankle: Array  # f × 2 × 6: the same to roll and pitch torque about the ankle, in the axes of the sole
     sole_from_ankle: Array  # f × 3: the sole's origin, in the axes of the sole
+    outlines: tuple[Array, ...]  # corners of each sole, counter-clockwise
 
     @classmethod
     def of(cls, model: Model, names: Sequence[str] | None = None) -> Feet:
@@ -49,7 +50,19 @@ class Feet:
             at_sole=np.array(wrenches),
             at_ankle=np.array(ankles),
             sole_from_ankle=np.array([sole.at.rotation.T @ np.array(sole.at.xyz) for sole in soles]),
+            outlines=tuple(np.array(sole.outline) for sole in soles),
         )
+
+    def edges(self, scale: float) -> Array:
+        """The soles' outlines, scaled about their middles, as f × edges × 3: x y is inside where a x + b y ≤ c."""
+        longest = max(len(sole) for sole in self.outlines)
+        edges = np.zeros((len(self.outlines), longest, 3))  # rows of zeros hold everywhere
+        for rows, corners in zip(edges, self.outlines, strict=True):
+            middle = corners.mean(0)
+            normals = (np.roll(corners, -1, 0) - corners) @ ((0.0, -1.0), (1.0, 0.0))
+            rows[: len(corners), :2] = normals
+            rows[: len(corners), 2] = np.sum(normals * (middle + scale * (corners - middle)), axis=1)
+        return edges
 
     def __len__(self) -> int:
         """How many there are."""

@@ -43,10 +43,12 @@ class SupportNoise:
 
     gyro: float = 5e-3  # rad/s
     bias_drift: float = 1e-5  # rad/s per √s
-    accelerometer: float = 1.0  # m/s²
+    accelerometer: float = 1.0  # m/s²: the sensor's own
+    vibration: float = 1.0  # m/s²: what shakes a standing robot between two readings, unseen
     inclinometer: float = 0.02  # rad; of IMUs that say where up is
     sole: float = 2e-3  # rad: rocking of a sole on the ground
-    ankle: float = 0.02  # m/s: slipping of a foot, and what encoders and gyro add to it
+    ankle: float = 0.01  # m/s: slipping of a foot that lies flat, and what encoders and gyro add to it
+    rocking: float = 0.1  # m/s: the ankle of a foot that rocks on an edge
     torque: float = 3.0  # N·m: of the force sensor, and of the spring as known
     free_velocity: float = 5.0  # m/s: without ground
     flexing: float = 10.0  # rad/s²: acceleration of flexion
@@ -67,9 +69,9 @@ class SupportNoise:
 class SupportFilter:
     """The filter alone: the caller fills `legs`, and hands over what the IMU says. BalanceEstimator does all that.
 
-    Without a spring ankles are stiff. Feet whose `legs.contact` goes from 0 to 1 come down: the ground is level there
-    but for the noise's `level`, and the foot's heading is kept as long as it stands. In the air nothing holds the
-    velocity but `free_velocity`.
+    Without a spring ankles are stiff. A foot whose `legs.contact` goes from 0 to 1 comes down; as soon as `legs.firm`
+    says that its sole lies flat, the ground is level there but for the noise's `level`, and the foot's heading is kept
+    as long as it lies so. In the air nothing holds the velocity but `free_velocity`.
     """
 
     def __init__(self, feet: int = 2, spring: AnkleSpring | None = None, noise: SupportNoise | None = None) -> None:
@@ -78,13 +80,13 @@ class SupportFilter:
         size = BODY_ERROR + FOOT_ERROR * feet
         numbers = np.zeros(at.NUMBERS)
         numbers[: at.GATE + 1] = (
-            *(noise.bias_drift, noise.inclinometer, noise.sole, noise.ankle),
-            *(noise.torque, noise.free_velocity, noise.flexing, noise.creep, GRAVITY),
+            *(noise.bias_drift, noise.inclinometer, noise.sole, noise.ankle, noise.rocking),
+            *(noise.torque, noise.free_velocity, noise.vibration, noise.flexing, noise.creep, GRAVITY),
             *((spring.stiffness, spring.damping) if spring else (0.0, 0.0)),
             LIKELY,
         )
         bent = (noise.flexion, noise.flexion_rate) if spring else (0.0, 0.0)
-        numbers[at.PRIOR :] = (noise.level, noise.heading, *bent)
+        numbers[at.LEVEL :] = (noise.level, noise.heading, *bent)
         self.filter = Filter(
             x=np.zeros(BODY_STATE + FOOT_STATE * feet),
             P=np.zeros((size, size)),
@@ -92,21 +94,25 @@ class SupportFilter:
             memory=np.zeros((8, size)),
             rows=np.zeros((3, size)),
             scratch=np.zeros((12, 3)),
-            stands=np.zeros(feet),
+            stood=np.zeros((2, feet)),
+            last=np.zeros((2, 3)),
             numbers=numbers,
             told=np.zeros(2),
         )
         self.legs = Legs(
-            np.zeros((feet, 3, 3)), np.zeros((feet, 3)), np.zeros((feet, 3)), np.zeros((feet, 2)), np.zeros(feet)
+            E=np.tile(np.eye(3), (feet, 1, 1)),
+            p=np.zeros((feet, 3)),
+            p_dot=np.zeros((feet, 3)),
+            torque=np.zeros((feet, 2)),
+            contact=np.zeros(feet),
+            firm=np.zeros(feet),
         )
-        self.legs.E[:] = np.eye(3)
-        self._gyro, self._accelerometer = np.zeros(3), np.zeros(3)
         self._nowhere = np.zeros(3)
         self._gyro_deviation = np.full(3, noise.gyro)
         self.start()
-        self.legs.contact[:] = 1.0
+        self.legs.contact[:] = self.legs.firm[:] = 1.0
         self.update(np.zeros(3), np.array([0.0, 0.0, GRAVITY]), 1e-3)  # compiles now, not in a loop
-        self.legs.contact[:] = 0.0
+        self.legs.contact[:] = self.legs.firm[:] = 0.0
         self.update(np.zeros(3), np.array([0.0, 0.0, GRAVITY]), 1e-3)
         self.start()
 
@@ -122,7 +128,8 @@ class SupportFilter:
             (6, self.noise.velocity_at_start),
         ):
             np.fill_diagonal(P[first : first + 3, first : first + 3], deviation**2)
-        self.filter.stands[:] = 0.0
+        self.filter.stood[:] = 0.0
+        self.filter.last[:] = ((0.0, 0.0, 0.0), (0.0, 0.0, GRAVITY))
 
     def update(
         self,

@@ -13,19 +13,21 @@ from wholebody.estimation.support_kernels import (
     FOOT_STATE,
     ankle_velocity,
     apply_error,
-    lift,
+    forget,
     move_body,
     move_feet,
+    settle,
     sole_turn,
     tread,
 )
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
-DRIFT, UP, SOLE, ANKLE, TORQUE, FREE, FLEXING, CREEP, GRAVITY, STIFFNESS, DAMPING, GATE = range(12)
+DRIFT, UP, SOLE, ANKLE, ROCKING, TORQUE, FREE, VIBRATION, FLEXING, CREEP = range(10)
+GRAVITY, STIFFNESS, DAMPING, GATE = range(10, 14)
 """Where the numbers of a filter stand: deviations first."""
-PRIOR = 12
-NUMBERS = PRIOR + 4
+LEVEL, HEADING, FLEXION, RATE = range(14, 18)
+NUMBERS = 18
 
 SURPRISE, ROWS = 0, 1
 """What a cycle tells: the normalised innovation squared of all rows that were taken, and how many they were."""
@@ -40,7 +42,8 @@ class Filter(NamedTuple):
     memory: Array  # 8 × n
     rows: Array  # 3 × n
     scratch: Array  # 12 × 3
-    stands: Array  # per foot: whether it stood in the last cycle
+    stood: Array  # 2 × f: whether a foot stood, and whether firmly, in the last cycle
+    last: Array  # 2 × 3: gyro and accelerometer
     numbers: Array
     told: Array
 
@@ -53,6 +56,7 @@ class Legs(NamedTuple):
     p_dot: Array  # f × 3
     torque: Array  # f × 2: of the ground about the ankle, in the axes of the sole
     contact: Array  # f: 0 or 1
+    firm: Array  # f: 1 if the sole lies flat, 0 if it may rock on an edge
 
 
 @compiled
@@ -68,27 +72,25 @@ def cycle(
 ) -> None:
     """Go on by dt. `gyro_deviation` is one per axis, `deviation` that of the accelerometer; `up` is zero if unknown."""
     x, P, numbers, error = filter.x, filter.P, filter.numbers, filter.memory[7]
-    for foot in range(len(legs.contact)):
-        if legs.contact[foot] != 0.0 and filter.stands[foot] == 0.0:
-            tread(x, P, foot, legs.E[foot], numbers[PRIOR:], filter.scratch)
-        elif legs.contact[foot] == 0.0 and filter.stands[foot] != 0.0:
-            lift(x, P, foot)
-        filter.stands[foot] = legs.contact[foot]
+    _come_and_go(filter, legs)
     move_body(x, gyro, accelerometer, numbers[GRAVITY], dt, filter.F, filter.scratch[:3])
     spread(P, filter.F, filter.memory[0])
-    move_feet(x, P, dt, numbers[FLEXING] if numbers[STIFFNESS] > 0 else 0.0, numbers[CREEP], legs.contact)
+    move_feet(x, P, dt, numbers[FLEXING] if numbers[STIFFNESS] > 0 else 0.0, numbers[CREEP], legs.contact, legs.firm)
+    standing = legs.contact.any()
+    vibration = numbers[VIBRATION] ** 2 if standing else 0.0
     for k in range(3):
-        P[k, k] += (gyro_deviation[k] * dt) ** 2
+        # Between two readings a value may have been anything from one to the other: a variance of difference² / 12.
+        turned, pushed = gyro[k] - filter.last[0, k], accelerometer[k] - filter.last[1, k]
+        P[k, k] += (gyro_deviation[k] ** 2 + turned * turned / 12) * dt * dt
         P[3 + k, 3 + k] += numbers[DRIFT] ** 2 * dt
-        P[6 + k, 6 + k] += (deviation * dt) ** 2
+        P[6 + k, 6 + k] += (deviation * deviation + vibration + pushed * pushed / 12) * dt * dt
+        filter.last[0, k], filter.last[1, k] = gyro[k], accelerometer[k]
     symmetrise(P)
     for k in range(len(error)):
         error[k] = 0.0
     filter.told[SURPRISE], filter.told[ROWS] = 0.0, 0.0
-    standing = False
     for foot in range(len(legs.contact)):
         if legs.contact[foot] != 0.0:
-            standing = True
             _stand(filter, legs, foot, gyro, error)
     if not standing:
         _float(filter, error)
@@ -99,15 +101,35 @@ def cycle(
 
 
 @compiled
+def _come_and_go(filter: Filter, legs: Legs) -> None:
+    """Feet that came down, lie flat by now, rock, or left."""
+    x, P, numbers = filter.x, filter.P, filter.numbers
+    for foot in range(len(legs.contact)):
+        first = BODY_ERROR + FOOT_ERROR * foot
+        if legs.contact[foot] != filter.stood[0, foot]:
+            stands = legs.contact[foot] != 0.0
+            tread(x, P, foot, numbers[FLEXION] if stands else 0.0, numbers[RATE] if stands else 0.0)
+        if legs.firm[foot] != filter.stood[1, foot]:
+            if legs.firm[foot] != 0.0:
+                settle(x, P, foot, legs.E[foot], numbers[LEVEL], numbers[HEADING], filter.scratch)
+            else:
+                forget(x, P, -1, first + 4, 3)
+        filter.stood[0, foot], filter.stood[1, foot] = legs.contact[foot], legs.firm[foot]
+
+
+@compiled
 def _stand(filter: Filter, legs: Legs, foot: int, gyro: Array, error: Array) -> None:
     """Believe what a foot on the ground says."""
     x, P, numbers, rows, memory = filter.x, filter.P, filter.numbers, filter.rows, filter.memory
     gate, surprise = numbers[GATE], 0.0
-    for k, value in enumerate(sole_turn(x, foot, legs.E[foot], rows, filter.scratch)):
-        surprise += believe(P, error, rows[k], -value, numbers[SOLE] ** 2, gate, memory)
+    firm, count = legs.firm[foot] != 0.0, 3
+    if firm:
+        for k, value in enumerate(sole_turn(x, foot, legs.E[foot], rows, filter.scratch)):
+            surprise += believe(P, error, rows[k], -value, numbers[SOLE] ** 2, gate, memory)
+        count += 3
+    still = numbers[ANKLE] if firm else numbers[ROCKING]
     for k, value in enumerate(ankle_velocity(x, gyro, legs.p[foot], legs.p_dot[foot], rows)):
-        surprise += believe(P, error, rows[k], -value, numbers[ANKLE] ** 2, gate, memory)
-    count = 6
+        surprise += believe(P, error, rows[k], -value, still * still, gate, memory)
     if numbers[STIFFNESS] > 0.0:
         at, first = BODY_STATE + FOOT_STATE * foot, BODY_ERROR + FOOT_ERROR * foot
         row = memory[3]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from wholebody.estimation.attitude_kernels import turned_by
-from wholebody.estimation.rotations import logarithm, matrix_of, skew, turn
+from wholebody.estimation.rotations import logarithm, matrix_of, quaternion_of, skew, turn
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
@@ -69,7 +69,7 @@ def move_body(x: Array, gyro: Array, accelerometer: Array, gravity: float, dt: f
 
 
 @compiled
-def move_feet(x: Array, P: Array, dt: float, acceleration: float, creep: float, contact: Array) -> None:
+def move_feet(x: Array, P: Array, dt: float, acceleration: float, creep: float, contact: Array, firm: Array) -> None:
     """Flexion goes on at its rate, which changes as it likes; ground that is trodden on gives way a little (rad/√s)."""
     for foot in range(len(contact)):
         if contact[foot] == 0.0:
@@ -86,8 +86,28 @@ def move_feet(x: Array, P: Array, dt: float, acceleration: float, creep: float, 
             P[e + k, e + 2 + k] += 0.5 * dt * variance
             P[e + 2 + k, e + k] += 0.5 * dt * variance
             P[e + 2 + k, e + 2 + k] += variance
+        if firm[foot] != 0.0:
+            for k in range(3):
+                P[e + 4 + k, e + 4 + k] += creep * creep * dt
+
+
+@compiled
+def place_sole(x: Array, at: int, E: Array, scratch: Array) -> None:
+    """Fill scratch, 12 × 3, with R, G, E X(q), and W = Gᵀ R E X(q): the sole as it lies on its ground."""
+    R, G, EX, W = scratch[0:3], scratch[3:6], scratch[6:9], scratch[9:12]
+    matrix_of(x[:4], R)
+    matrix_of(x[at + 4 : at + 8], G)
+    cr, sr, cp, sp = math.cos(x[at]), math.sin(x[at]), math.cos(x[at + 1]), math.sin(x[at + 1])
+    for i in range(3):
+        a, b, c = E[i, 0], E[i, 1], E[i, 2]
+        b, c = b * cr + c * sr, c * cr - b * sr
+        EX[i, 0], EX[i, 1], EX[i, 2] = a * cp - c * sp, b, a * sp + c * cp
+    for i in range(3):
+        a = G[0, i] * R[0, 0] + G[1, i] * R[1, 0] + G[2, i] * R[2, 0]
+        b = G[0, i] * R[0, 1] + G[1, i] * R[1, 1] + G[2, i] * R[2, 1]
+        c = G[0, i] * R[0, 2] + G[1, i] * R[1, 2] + G[2, i] * R[2, 2]
         for k in range(3):
-            P[e + 4 + k, e + 4 + k] += creep * creep * dt
+            W[i, k] = a * EX[0, k] + b * EX[1, k] + c * EX[2, k]
 
 
 @compiled
@@ -99,19 +119,8 @@ def sole_turn(x: Array, foot: int, E: Array, rows: Array, scratch: Array) -> tup
     """
     at, first = BODY_STATE + FOOT_STATE * foot, BODY_ERROR + FOOT_ERROR * foot
     R, G, EX, W = scratch[0:3], scratch[3:6], scratch[6:9], scratch[9:12]
-    matrix_of(x[:4], R)
-    matrix_of(x[at + 4 : at + 8], G)
-    cr, sr, cp, sp = math.cos(x[at]), math.sin(x[at]), math.cos(x[at + 1]), math.sin(x[at + 1])
-    for i in range(3):
-        a, b, c = E[i, 0], E[i, 1], E[i, 2]
-        b, c = b * cr + c * sr, c * cr - b * sr
-        EX[i, 0], EX[i, 1], EX[i, 2] = a * cp - c * sp, b, a * sp + c * cp
-    for i in range(3):  # Gᵀ R, then its product with E X
-        a = G[0, i] * R[0, 0] + G[1, i] * R[1, 0] + G[2, i] * R[2, 0]
-        b = G[0, i] * R[0, 1] + G[1, i] * R[1, 1] + G[2, i] * R[2, 1]
-        c = G[0, i] * R[0, 2] + G[1, i] * R[1, 2] + G[2, i] * R[2, 2]
-        for k in range(3):
-            W[i, k] = a * EX[0, k] + b * EX[1, k] + c * EX[2, k]
+    place_sole(x, at, E, scratch)
+    cp, sp = math.cos(x[at + 1]), math.sin(x[at + 1])
     e = logarithm(W)
     half, square = R, G  # no longer needed
     skew(0.5 * e[0], 0.5 * e[1], 0.5 * e[2], half)
@@ -149,42 +158,52 @@ def ankle_velocity(x: Array, gyro: Array, p: Array, p_dot: Array, rows: Array) -
 
 
 @compiled
-def tread(x: Array, P: Array, foot: int, E: Array, prior: Array, scratch: Array) -> None:
-    """A foot comes down: on ground that is level but for `prior[0]` (rad), headed as the foot, its ankle unbent.
+def tread(x: Array, P: Array, foot: int, flexion: float, rate: float) -> None:
+    """A foot comes down, its ankle unbent but for these deviations."""
+    at, first = BODY_STATE + FOOT_STATE * foot, BODY_ERROR + FOOT_ERROR * foot
+    forget(x, P, at, first, 4)
+    for k in range(2):
+        P[first + k, first + k] = flexion * flexion
+        P[first + 2 + k, first + 2 + k] = rate * rate
 
-    `prior`: deviations of the ground's roll and pitch, its yaw, flexion, and rate of flexion.
+
+@compiled
+def settle(x: Array, P: Array, foot: int, E: Array, level: float, heading: float, scratch: Array) -> None:
+    """A sole lies flat: on ground that is level but for the deviation `level`, and headed as the sole is by now.
+
+    If the sole leans by more than that and what attitude and flexion may be wrong by allow, the ground is taken to lean
+    as the sole does, and that is how uncertain it is.
     """
     at, first = BODY_STATE + FOOT_STATE * foot, BODY_ERROR + FOOT_ERROR * foot
-    R = scratch[0:3]
-    matrix_of(x[:4], R)
-    forward, left = 0.0, 0.0
-    for k in range(3):
-        forward += R[0, k] * E[k, 0]
-        left += R[1, k] * E[k, 0]
-    heading = math.atan2(left, forward)
-    for k in range(4):
-        x[at + k] = 0.0
-    x[at + 4], x[at + 5], x[at + 6], x[at + 7] = 0.0, 0.0, math.sin(0.5 * heading), math.cos(0.5 * heading)
-    forget_foot(P, first)
+    ground = x[at + 4 : at + 8]
+    W, G = scratch[9:12], scratch[3:6]
+    ground[0], ground[1], ground[2], ground[3] = 0.0, 0.0, 0.0, 1.0
+    place_sole(x, at, E, scratch)
+    yaw = math.atan2(W[1, 0], W[0, 0])
+    lean = math.sqrt(W[2, 0] * W[2, 0] + W[2, 1] * W[2, 1])
+    variance = level * level
     for k in range(2):
-        P[first + k, first + k] = prior[2] * prior[2]
-        P[first + 2 + k, first + 2 + k] = prior[3] * prior[3]
-        P[first + 4 + k, first + 4 + k] = prior[0] * prior[0]
-    P[first + 6, first + 6] = prior[1] * prior[1]
+        variance += P[k, k] + P[first + k, first + k]
+    forget(x, P, -1, first + 4, 3)
+    if lean * lean > 9.0 * variance:
+        for i in range(3):
+            for k in range(3):
+                G[i, k] = W[i, k]
+        quaternion_of(G, ground)
+        level = lean
+    else:
+        ground[2], ground[3] = math.sin(0.5 * yaw), math.cos(0.5 * yaw)
+    for k in range(2):
+        P[first + 4 + k, first + 4 + k] = level * level
+    P[first + 6, first + 6] = heading * heading
 
 
 @compiled
-def lift(x: Array, P: Array, foot: int) -> None:
-    """A foot leaves the ground: its spring lets go."""
-    for k in range(4):
-        x[BODY_STATE + FOOT_STATE * foot + k] = 0.0
-    forget_foot(P, BODY_ERROR + FOOT_ERROR * foot)
-
-
-@compiled
-def forget_foot(P: Array, first: int) -> None:
-    """Whatever was known of a foot says nothing about the rest any more."""
-    for k in range(FOOT_ERROR):
+def forget(x: Array, P: Array, at: int, first: int, count: int) -> None:
+    """Some numbers of a foot are zero, and say nothing about the rest; with `at` below zero, they stay."""
+    for k in range(count):
+        if at >= 0:
+            x[at + k] = 0.0
         for j in range(len(P)):
             P[first + k, j] = 0.0
             P[j, first + k] = 0.0
