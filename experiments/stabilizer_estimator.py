@@ -1,4 +1,4 @@
-"""Stabilizer, Chapter 4, repeated: roll and pitch of Hubo2+ against the truth, by five estimators, Fig. 4.3–4.14.
+"""Stabilizer, Chapter 4, repeated: roll and pitch of Hubo2+ against the truth, by six estimators, Fig. 4.3–4.14.
 
     python -m experiments.stabilizer_estimator            about three minutes
 
@@ -28,6 +28,7 @@ from wholebody.estimation import (
 )
 from wholebody.estimation.rotations import turn
 from wholebody.hardware import Record
+from wholebody.messages import MeasuredWrench
 from wholebody.model import Model
 from wholebody.simulation import SensorModel
 
@@ -97,30 +98,39 @@ def follow(run: Run, states: Iterator[Record], noise: float, stiffness: float = 
         yield estimator
 
 
+def without_torque(run: Run, states: Iterator[Record], noise: float) -> Attitudes:
+    """The full filter, for which feet say how hard they are pressed but nothing of torque about the ankle."""
+
+    def forgetful() -> Iterator[Record]:
+        for state in states:
+            state["force_torque"]["measured"] = int(MeasuredWrench.FORCE_Z)
+            yield state
+
+    return full(run, forgetful(), noise)
+
+
 def one_per_phase(run: Run, states: Iterator[Record], noise: float) -> Attitudes:
-    """The full filter, another one for each phase (7.3): left, right, both, none; attitude and velocity are handed on."""
+    """The full filter, another one for each phase (7.3): left, right, both, none; attitude and velocity go along."""
     model, spring, told = Model(run.robot), AnkleSpring(), SupportNoise(accelerometer=noise)
     phases: dict[bytes, BalanceEstimator] = {}
-    now: BalanceEstimator | None = None
+    last = BalanceEstimator(model, spring=spring, noise=told)
     for state in states:
-        if now is None:
-            now = BalanceEstimator(model, spring=spring, noise=told)
-        before = now.balance.contact.tobytes()
-        now.update(state)
-        phase = now.balance.contact.tobytes()
-        if phase != before or not phases:
-            other = phases.setdefault(phase, now)
-            if other is not now:
-                hand_over(now, other, state)
-                now = other
-        yield now.balance.orientation
+        last.update(state)
+        phase = last.balance.contact.tobytes()
+        if phase not in phases:
+            phases[phase] = BalanceEstimator(model, spring=spring, noise=told) if phases else last
+        now = phases[phase]
+        if now is not last:
+            hand_over(last, now, state)
+        last = now
+        yield now.filter.orientation
 
 
 def hand_over(last: BalanceEstimator, to: BalanceEstimator, state: Record) -> None:
     """Begin a phase's filter anew, with its own bias, where the last one's attitude and velocity are."""
+    bias = to.filter.gyro_bias.copy()
     to.start()
     to.update(state)
-    bias = to.filter.gyro_bias.copy()
     to.filter.start(last.filter.orientation)
     to.filter.gyro_bias[:], to.filter.velocity[:] = bias, last.filter.velocity
     to.contacts.contact[:], to.contacts.firm[:] = last.contacts.contact, last.contacts.firm
@@ -131,7 +141,8 @@ ESTIMATORS: dict[str, Estimator] = {
     "plain EKF": plain,
     "particles": cloud,
     "full EKF": full,
-    "full, per phase": one_per_phase,
+    "no ankle torque": without_torque,
+    "one per phase": one_per_phase,
 }
 
 

@@ -9,6 +9,7 @@ from wholebody.estimation.feet import Feet
 from wholebody.estimation.particles import ParticleAttitude
 from wholebody.estimation.rotations import roll_pitch_yaw
 from wholebody.estimation.support import AnkleSpring, SupportFilter, SupportNoise
+from wholebody.estimation.warmup import warmup
 
 __all__ = [
     "AnkleSpring",
@@ -24,4 +25,5 @@ __all__ = [
     "SupportFilter",
     "SupportNoise",
     "roll_pitch_yaw",
+    "warmup",
 ]
