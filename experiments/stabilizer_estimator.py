@@ -206,6 +206,7 @@ def main() -> None:
     walking = runs["walks, 5 cm"]
     print_fair_plain(walking)
     print_flexion(runs)
+    print_balance(walking)
     draw_walking(walking)
     draw_crane_and_flexion(runs["on the crane"], walking)
 
@@ -230,6 +231,27 @@ def print_flexion(runs: dict[str, Run]) -> None:
             each = flexion_of(runs[name], noise)
             (a, b), (c, d) = each.error, each.peak
             print(f"{name:16s}{noise:6g} m/s²{a:37.3f} / {b:.3f}{c:8.2f} / {d:.2f}{a / c:10.1%} / {b / d:.1%}")
+
+
+def print_balance(run: Run) -> None:
+    """Centre of mass and capture point from the same sensors; place is odometry, so what counts is where it ends."""
+    estimators = follow(run, run.measured(sensors(1.0), 0), 1.0)
+    rows = [np.concatenate(each.balance[4:7]) for each in estimators]
+    com, velocity, capture = np.split(np.array(rows), 3, axis=1)
+    true = run.com[1:]
+    true_velocity = np.gradient(true, PERIOD, axis=0)
+    true_lead = true_velocity[:, :2] * np.sqrt(true[:, 2:] / 9.81)
+
+    def rms(off: Array) -> Array:
+        return np.asarray(1e3 * np.sqrt(np.mean(off[COUNTED:] ** 2, axis=0)))
+
+    x, y, z = 1e3 * (com - true)[-1]
+    print(
+        f"\nWalking {true[-1, 0] - true[0, 0]:.2f} m in {PERIOD * len(true):g} s, x / y: centre of mass ends ", end=""
+    )
+    print(f"{x:.0f} / {y:.0f} mm off, {z:.0f} mm in height;", end="")
+    print(" its velocity errs by {:.0f} / {:.0f} mm/s RMS,".format(*rms(velocity - true_velocity)[:2]), end="")
+    print(" the capture point's lead by {:.1f} / {:.1f} mm".format(*rms((capture - com)[:, :2] - true_lead)))
 
 
 def draw_walking(run: Run) -> None:

@@ -156,6 +156,28 @@ def test_hubos_own_few_axes_suffice(stepping):
     assert rms((com - stepping.com[1:])[later, :2]) < 0.05
 
 
+def test_horizontal_forces_that_are_not_measured_are_those_of_a_pendulum(stepping):
+    def believed_to_be_zero(state, tick):
+        state["force_torque"]["force"][:, :2] = 0.0
+
+    def not_measured(state, tick):
+        believed_to_be_zero(state, tick)
+        state["force_torque"]["measured"] = int(HUBO_FORCE)
+
+    def pressure(change):
+        estimator, seen = BalanceEstimator(MODEL, spring=AnkleSpring()), []
+        for tick, state in enumerate(stepping.measured(SENSORS, 0)):
+            change(state, tick)
+            balance = estimator.update(state)
+            seen.append(balance.cop_in_world[:2] - balance.com_in_world[:2])
+        return np.array(seen)[300:]
+
+    measured = pressure(lambda state, tick: None)
+    pendulum, zero = (rms(pressure(change) - measured) for change in (not_measured, believed_to_be_zero))
+    assert pendulum < 0.012
+    assert pendulum < 0.7 * zero
+
+
 def test_a_robot_without_an_imu_is_estimated_by_its_flat_soles(pushed):
     def blind(state, tick):
         state["imu"][0]["measured"] = 0

@@ -7,7 +7,7 @@
 
 Which sensors there are the state says itself (`measured`). Without a gyro axis the encoders of the standing legs speak
 for it; without an accelerometer, roll and pitch of the IMU do, if it has them; without an IMU at all the soles, which
-are taken to lie flat. Axes of force sensors that are not measured count as zero, as they are in the message.
+are taken to lie flat. Horizontal forces that are not measured are taken to be those of a pendulum.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ class BalanceEstimator:
             stands=np.zeros(len(self.feet)),
             frames=np.array([model.frame(model.robot.root), self._imu]),
             sole_from_ankle=self.feet.sole_from_ankle,
+            lean=np.zeros((len(self.feet), 2)),
         )
         self._motion = Motion(np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(1))
         self._noise = np.array([self.filter.noise.gyro, self.filter.noise.accelerometer])
@@ -125,7 +126,7 @@ class BalanceEstimator:
             readings.position, readings.velocity, readings.measured, readings.joints, dt, self._q, self._v
         )
         wrong |= senses.read_wrenches(
-            readings.wrenches(), readings.wrench_flags(), feet.at_sole, feet.at_ankle,
+            readings.wrenches(), readings.wrench_flags(), feet.at_sole, feet.at_ankle, self._odometry.lean,
             self._written.wrench_in_sole, self.filter.legs.torque,
         )  # fmt: skip
         self._snapshot = self.model.at(self._q, self._v)
@@ -153,7 +154,7 @@ class BalanceEstimator:
         self.filter.start(orientation)
         self.filter.gyro_bias[:] = bias
         odometry, soles = self._odometry, self._written.sole_to_world
-        odometry.place[:], odometry.stands[:] = 0.0, 0.0
+        odometry.place[:], odometry.stands[:], odometry.lean[:] = 0.0, 0.0, 0.0
         balance_kernels.place_soles(self.filter.filter, legs, odometry, soles, self._R[:3])
         odometry.place[:] = -soles[:, :3, 3].mean(0)
         odometry.place[2] = -soles[:, 2, 3].min()

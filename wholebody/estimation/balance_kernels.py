@@ -51,6 +51,7 @@ class Odometry(NamedTuple):
     stands: Array  # f: whether the foot had an anchor in the last cycle
     frames: Integers  # of the model: base, IMU
     sole_from_ankle: Array  # f × 3
+    lean: Array  # f × 2: horizontal over vertical force of a pendulum with this centre of mass, in the axes of a sole
 
 
 @compiled
@@ -181,3 +182,9 @@ def sway(
     balance.capture_point[0] = balance.com_in_world[0] + fall * balance.com_velocity[0]
     balance.capture_point[1] = balance.com_in_world[1] + fall * balance.com_velocity[1]
     balance.capture_point[2] = balance.cop_in_world[2]
+    dx = (balance.com_in_world[0] - balance.cop_in_world[0]) / height
+    dy = (balance.com_in_world[1] - balance.cop_in_world[1]) / height
+    for foot in range(len(odometry.lean)):
+        sole = balance.sole_to_world[foot]
+        odometry.lean[foot, 0] = sole[0, 0] * dx + sole[1, 0] * dy
+        odometry.lean[foot, 1] = sole[0, 1] * dx + sole[1, 1] * dy

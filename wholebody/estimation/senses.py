@@ -20,6 +20,7 @@ GYRO_X = int(MeasuredMotion.ANGULAR_VELOCITY_X)
 ACCELEROMETER = int(
     MeasuredMotion.LINEAR_ACCELERATION_X | MeasuredMotion.LINEAR_ACCELERATION_Y | MeasuredMotion.LINEAR_ACCELERATION_Z
 )
+FORCES_ALONG = int(MeasuredWrench.FORCE_X | MeasuredWrench.FORCE_Y)
 TORQUES = int(MeasuredWrench.TORQUE_X | MeasuredWrench.TORQUE_Y)
 
 NOT_FINITE, SILENT = 1, 2
@@ -72,9 +73,13 @@ def read_joints(
 
 @compiled
 def read_wrenches(
-    readings: Array, measured: Integers, at_sole: Array, at_ankle: Array, wrench: Array, torque: Array
+    readings: Array, measured: Integers, at_sole: Array, at_ankle: Array, lean: Array, wrench: Array, torque: Array
 ) -> int:
-    """Wrench at each sole, and torque about each ankle, NaN if not measured; with a NaN reading, the last ones stay."""
+    """Wrench at each sole, and torque about each ankle, NaN if not measured; with a NaN reading, the last ones stay.
+
+    Where horizontal forces are not measured, they are those of a pendulum: `lean`, in the axes of the sole, times the
+    vertical one. The readings are changed.
+    """
     wrong = 0
     for foot in range(len(readings)):
         total = 0.0
@@ -83,6 +88,11 @@ def read_wrenches(
         if not math.isfinite(total):
             wrong = NOT_FINITE
             continue
+        if measured[foot] & FORCES_ALONG != FORCES_ALONG:
+            M, reading = at_sole[foot], readings[foot]
+            up = M[2, 0] * reading[0] + M[2, 1] * reading[1] + M[2, 2] * reading[2]
+            for k in range(3):
+                reading[k] += up * (M[0, k] * lean[foot, 0] + M[1, k] * lean[foot, 1])
         for i in range(6):
             wrench[foot, i] = 0.0
             for k in range(6):
