@@ -42,6 +42,8 @@ WholebodyError
 ├── BadMotion                (ValueError)         waypoints, times or limits that make no motion
 │   ├── BadMotionFile                             a key-frame or trajectory file that cannot be read
 │   └── LimitsExceeded                            a motion beyond the limits of joints, or one that collides
+├── BadEstimator             (ValueError)         a filter that cannot be set up as asked
+│   └── MissingSensor                             a robot that lacks a sensor the estimator needs
 ├── BadParameter             (ValueError)         a value that a parameter cannot take
 ├── BadTask                  (ValueError)         a task that cannot be what it says
 ├── BadConstraint            (ValueError)         a constraint that cannot hold
@@ -245,6 +247,14 @@ class LimitsExceeded(BadMotion):
         shown = "".join(f"\n  {each}" for each in self.violations[:8])
         more = f"\n  … and {len(self.violations) - 8} more" if len(self.violations) > 8 else ""
         super().__init__(f"{what} goes where the robot cannot:{shown}{more}")
+
+
+class BadEstimator(WholebodyError, ValueError):
+    """A filter that cannot be set up as asked, such as one with a negative deviation; the text names the value."""
+
+
+class MissingSensor(BadEstimator):
+    """A robot that lacks a sensor the estimator needs; the text says which, and where it should be."""
 
 
 class BadParameter(WholebodyError, ValueError):

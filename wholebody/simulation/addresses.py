@@ -63,6 +63,7 @@ class Addresses:
         self.imus: Integers = _imus(robot, model)
         self.force_sensors = _force_sensors(robot, model, self.link)
         self.soles = [_sole(each, self, model) for each in robot.surfaces if is_sole(each)]
+        self.flexions: Integers = _flexions(robot, model)
 
 
 IMU_READINGS = ("framequat", "gyro", "accelerometer")
@@ -73,11 +74,23 @@ def is_sole(surface: Surface) -> bool:
     return "sole" in surface.name
 
 
+def flexible_joints(sole: Surface) -> tuple[str, str]:
+    """How the two joints of a flexible ankle are called: roll, pitch."""
+    return f"{sole.link} flexible roll", f"{sole.link} flexible pitch"
+
+
 def sole_points(surface: Surface) -> dict[str, Vector]:
     """Names and places in the link of the middle and the corners of a sole."""
     points = [(0.0, 0.0), *surface.outline]
     places = [np.array(surface.at.xyz) + surface.at.rotation @ (x, y, 0.0) for x, y in points]
     return {f"{surface.name} {number}": (float(p[0]), float(p[1]), float(p[2])) for number, p in enumerate(places)}
+
+
+def _flexions(robot: Robot, model: Any) -> Integers:
+    """Where roll and pitch of each flexible ankle are among the positions: none, if ankles are stiff."""
+    joints = [_id(model, "JOINT", name) for sole in robot.surfaces if is_sole(sole) for name in flexible_joints(sole)]
+    found: Integers = model.jnt_qposadr[[each for each in joints if each >= 0]].astype(np.int64).reshape(-1, 2)
+    return found
 
 
 def _sole(surface: Surface, at: Addresses, model: Any) -> Sole:

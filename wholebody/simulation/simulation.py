@@ -223,6 +223,12 @@ class Simulation:
         return ground.pose(self._engine.world, self._body(link))
 
     @property
+    def ankle_flexion(self) -> Array:
+        """Roll and pitch of each flexible ankle, rad, in the order of the soles: n × 2, with no rows if none is."""
+        world = self._engine.world
+        return np.array(world.data.qpos[world.at.flexions])
+
+    @property
     def touches(self) -> list[contacts.Touch]:
         """The robot's contacts, with their forces; without physics there are no forces."""
         return contacts.touches(self._engine.world) if self.physics else []

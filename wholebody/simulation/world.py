@@ -14,7 +14,7 @@ from wholebody.errors import BadRobot, BadSimulation
 from wholebody.robots.mjcf import mjcf_element
 from wholebody.robots.robot import Array, Robot
 from wholebody.robots.urdf import text_of
-from wholebody.simulation.addresses import IMU_READINGS, LOAD, Addresses, is_sole, sole_points
+from wholebody.simulation.addresses import IMU_READINGS, LOAD, Addresses, flexible_joints, is_sole, sole_points
 from wholebody.simulation.disturbances import Load
 from wholebody.simulation.scenes import Scene
 
@@ -150,9 +150,9 @@ def _flexible_ankles(root: ET.Element, robot: Robot, ankles: AnkleFlexibility) -
     for sole in soles:
         body = _body(root, sole.link)
         own = [index for index, child in enumerate(body) if child.tag in ("joint", "freejoint")]
-        for number, axis in enumerate(("roll", "pitch")):
+        for number, name in enumerate(flexible_joints(sole)):
             direction = text_of(tuple(float(value) for value in sole.at.rotation[:, number]))
-            hinge = ET.Element("joint", name=f"{sole.link} flexible {axis}", type="hinge", axis=direction)
+            hinge = ET.Element("joint", name=name, type="hinge", axis=direction)
             hinge.set("stiffness", repr(float(ankles.stiffness)))
             hinge.set("damping", repr(float(ankles.damping)))
             body.insert((own[-1] if own else -1) + 1 + number, hinge)
