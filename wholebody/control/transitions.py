@@ -25,6 +25,7 @@ from wholebody.errors import BadProblem
 from wholebody.model.compiled import compiled
 from wholebody.model.cut import at_address
 from wholebody.model.layout import Array, Integers
+from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.tasks import kinds
 
@@ -79,6 +80,11 @@ class Transitions:
         self._old = np.zeros_like(self._command)
         self._frozen = False
         self._left = self._whole = 0
+
+    @property
+    def model(self) -> Model:
+        """The robot's."""
+        return self.controller.model
 
     @property
     def active(self) -> bool:
