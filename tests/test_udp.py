@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from wholebody.simulation import Simulation
 from wholebody.tasks import JointPositionTask
 
 PERIOD = 0.002
+SOURCE = Path(__file__).resolve().parent.parent
 ROBOT = robots.load("minihubo")
 
 
@@ -269,3 +271,19 @@ def test_whole_body_control_runs_over_it_in_simulated_time():
         assert moved < 0.01, "it holds by efforts alone"
         assert servo.counters.faults == 0
         assert servo.echo.latency <= 0.003
+
+
+@pytest.mark.timeout(150)
+def test_the_example_moves_a_simulated_robot_in_another_process():
+    example = [sys.executable, "-m", "examples.far_robot"]
+    server = subprocess.Popen([*example, "serve", "0"], stdout=subprocess.PIPE, text=True, cwd=SOURCE)
+    try:
+        port = server.stdout.readline().rpartition(":")[2].strip()
+        run = subprocess.run(
+            [*example, "127.0.0.1", port, "0.5"], capture_output=True, text=True, timeout=120, check=True, cwd=SOURCE
+        )
+        assert float(run.stdout.split()[3]) < 1.0, run.stdout
+        assert "garbage=0" in run.stdout
+    finally:
+        server.kill()
+        server.communicate()
