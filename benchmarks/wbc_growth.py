@@ -114,6 +114,7 @@ def draw(sections: list[Section]) -> str:
             name, (sizes[name], results[f"joints_{name}"].min), fontsize=7, xytext=(3, -9), textcoords="offset points"
         )
     axes[1].set_xlabel("degrees of freedom, 1 to 4 tasks")
+    axes[1].margins(x=0.15)
     axes[0].set_ylabel("a whole cycle, µs")
     axes[0].legend(fontsize=8)
     PICTURE.parent.mkdir(exist_ok=True)

@@ -166,7 +166,10 @@ def test_on_a_bad_network_the_newest_wins_and_the_rest_is_counted(seed):
 
 @given(noise=st.binary(max_size=300), flip=st.integers(0, 10_000))
 def test_no_bytes_do_any_harm(noise, flip):
-    with Datagrams(ROBOT, ("127.0.0.1", 0)) as there, Datagrams(ROBOT, ("127.0.0.1", 0)) as here:
+    with (
+        contextlib.closing(Datagrams(ROBOT, ("127.0.0.1", 0))) as there,
+        contextlib.closing(Datagrams(ROBOT, ("127.0.0.1", 0))) as here,
+    ):
         raw = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         raw.sendto(noise, here.address)
         there.send(Kind.REFERENCE, ("127.0.0.1", raw.getsockname()[1]), np.zeros(40, np.uint8))

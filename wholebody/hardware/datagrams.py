@@ -20,8 +20,6 @@ import struct
 import zlib
 from dataclasses import dataclass
 from enum import IntEnum
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -157,16 +155,6 @@ class Datagrams:
     def close(self) -> None:
         """Let go of the socket."""
         self._socket.close()
-
-    def __enter__(self) -> Self:
-        """Return it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Let go of the socket."""
-        self.close()
 
     def _believe(self, size: int, address: Address) -> Heard | None:
         end = size - CHECK.size
