@@ -25,7 +25,6 @@ from wholebody.errors import BadProblem
 from wholebody.model.compiled import compiled
 from wholebody.model.cut import at_address
 from wholebody.model.layout import Array, Integers
-from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.tasks import kinds
 
@@ -70,7 +69,7 @@ class Transitions:
     def __init__(self, controller: WBOSC, durations: Durations | None = None, jump: float = 0.02) -> None:
         if not jump > 0:
             raise BadProblem(f"a goal jumps if it moves by more than some value above 0, not {jump!r}")
-        self.controller = controller
+        self.controller, self.model, self.period = controller, controller.model, controller.period
         self.durations = durations or Durations()
         self.jump = jump
         self._problem: Problem | None = None
@@ -80,11 +79,6 @@ class Transitions:
         self._old = np.zeros_like(self._command)
         self._frozen = False
         self._left = self._whole = 0
-
-    @property
-    def model(self) -> Model:
-        """The robot's."""
-        return self.controller.model
 
     @property
     def active(self) -> bool:
