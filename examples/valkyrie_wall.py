@@ -42,7 +42,6 @@ from wholebody.tasks import (
 SIDES = {"right": -1.0, "left": 1.0}
 WALL = 0.66  # m ahead of the pelvis
 READY, TOUCHED, BRACED, PUSHING, END = 2.2, 3.4, 3.5, 5.0, 6.5  # s
-GENTLE = 5.0  # N
 PRESSED = 0.004  # m: how far into the wall the hands are told to go
 TIP = np.array([0.006, 0.12, 0.0195])  # m: the end of the left hand's fingers, in the frame of its palm
 MIRRORED = ("ShoulderRoll", "ElbowPitch", "WristRoll", "WristPitch")
@@ -66,10 +65,10 @@ def rest_to_rest(*points: tuple[float, Sequence[float]]) -> PiecewisePolynomial:
 
 
 class Push:
-    """Reach the wall, brace, and push."""
+    """Reach the wall, brace, and push: at first gently, then with all the force (N, of each hand)."""
 
-    def __init__(self, model: Model, force: float, lean: bool = True) -> None:
-        self.model, self.force, self.lean = model, force, lean
+    def __init__(self, model: Model, force: float, lean: bool = True, gently: float = 5.0) -> None:
+        self.model, self.force, self.lean, self.gently = model, force, lean, gently
         self.problem: Problem | None = None
 
     def __call__(self, time: float, snapshot: Snapshot) -> Problem:
@@ -92,7 +91,7 @@ class Push:
         sole = snapshot.position(model.frame("left_sole"))
         self.path: PiecewisePolynomial | None = None
         self.way = rest_to_rest((0.3, q), (READY, arms(model, q, REACH)))
-        self.effort = rest_to_rest((BRACED + 0.3, [GENTLE]), (PUSHING, [self.force]))
+        self.effort = rest_to_rest((BRACED + 0.3, [self.gently]), (PUSHING, [self.force]))
         self.posture = JointPositionTask("posture", q)
         self.com = CenterOfMassTask("com", self.start, stiffness=(4.0, 4.0, 100.0))
         self.wrists, self.turns, self.hands, self.forces = [], [], [], []
@@ -173,12 +172,9 @@ def place(snapshot: Snapshot, frame: str) -> tuple[np.ndarray, np.ndarray]:
     return snapshot.position(index).copy(), snapshot.rotation(index).copy()
 
 
-class Smooth(Transitions):
-    """Transitions of contacts and states; goals, which follow trajectories here, are taken as they come."""
-
-    def __init__(self, model: Model) -> None:
-        super().__init__(controller(model), jump=1.0)
-        self.model = model
+def smooth(model: Model) -> Transitions:
+    """Contacts and states are faded in; goals, which follow trajectories here, are taken as they come."""
+    return Transitions(controller(model), jump=1.0)
 
 
 def pressed(simulation: Simulation) -> dict[str, np.ndarray]:
@@ -198,7 +194,7 @@ def main(force: str = "40", film: str = "") -> None:
         push, simulation.view = Push(model, float(force)), View(azimuth=62.0)
         with Recording(film, END) if film else nullcontext() as recording:
             look = [lambda servo: recording.look(simulation)] if recording else []
-            servo = Servo(simulation, simulation, Smooth(model), push, publish=look)
+            servo = Servo(simulation, simulation, smooth(model), push, publish=look)
             servo.run(END)
         for side, on_hand in pressed(simulation).items():
             print(f"{side} hand: {-on_hand[0]:.1f} N into the wall, {np.linalg.norm(on_hand[1:]):.1f} N along it")

@@ -131,19 +131,6 @@ def test_a_push_of_a_fifth_of_a_metre_a_second_is_borne(name, direction):
     assert watch.com[-1] < 0.01, "and comes back"
 
 
-def test_stiff_position_control_bears_that_push_too_and_gives_way_less():
-    robot = robots.load("hubo2plus")
-    simulation = Simulation(robot, control_period=STEP)
-    shove(simulation, (0.2, 0.0))
-    start, excursions = simulation.com_in_world, []
-    for _ in range(2000):
-        simulation.advance()
-        excursions.append(abs(simulation.com_in_world[0] - start[0]))
-    assert not fallen(simulation, start[2])
-    soft, _ = play("hubo2plus", Plan(), 2.0, push=(0.2, 0.0))
-    assert max(excursions) < 0.5 * max(soft.com)
-
-
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_centre_of_mass_so_stiff_that_it_asks_for_pressure_beyond_the_toes_falls(name):
     model = model_of(name)
@@ -154,19 +141,11 @@ def test_a_centre_of_mass_so_stiff_that_it_asks_for_pressure_beyond_the_toes_fal
     assert fallen(simulation, watch.heights[0])
 
 
-class Smooth(Transitions):
-    """Transitions of a controller, as a servo wants them."""
-
-    @property
-    def model(self):
-        return self.controller.model
-
-
 @pytest.mark.parametrize("name", ROBOTS)
 def test_contacts_switched_with_a_transition_make_no_step_in_effort(name):
     plan = PLANS["one foot"](model_of(name))
     at_once, _ = play(name, plan, 3.2)
-    smoothly, simulation = play(name, plan, made=lambda *given: Smooth(controller(*given)))
+    smoothly, simulation = play(name, plan, made=lambda *given: Transitions(controller(*given)))
     assert at_once.largest_step > 10.0, "N·m"
     assert smoothly.largest_step < 0.2 * at_once.largest_step
     assert not fallen(simulation, smoothly.heights[0])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from examples.balance import controller
-from examples.valkyrie_wall import BRACED, END, PUSHING, SIDES, WALL, Push, Smooth, pressed
+from examples.valkyrie_wall import BRACED, END, PUSHING, SIDES, WALL, Push, pressed, smooth
 from wholebody import robots
 from wholebody.control.servo import Servo
 from wholebody.model import Model
@@ -43,7 +43,7 @@ class Watch:
         return np.array(getattr(self, what))[np.array(self.times) > start]
 
 
-def push(force, *, lean=True, mass=1.0, seconds=END, made=Smooth, without=(), **world):
+def push(force, *, lean=True, mass=1.0, seconds=END, made=smooth, without=(), **world):
     robot = robots.load("valkyrie")
     links = tuple(replace(a, mass=mass * a.mass, inertia=tuple(mass * b for b in a.inertia)) for a in robot.links)
     with Simulation(replace(robot, links=links), f"wall:ahead={WALL}", control_period=0.001, **world) as simulation:
