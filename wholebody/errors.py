@@ -43,6 +43,10 @@ WholebodyError
 │   ├── BadMotionFile                             a key-frame or trajectory file that cannot be read
 │   └── LimitsExceeded                            a motion beyond the limits of joints, or one that collides
 ├── BadParameter             (ValueError)         a value that a parameter cannot take
+├── BadConfiguration         (ValueError)         a configuration file that says what cannot be; file, line, key, remedy
+├── BadExpression            (ValueError)         an event's expression that is no comparison of parameters
+├── BadBinding               (ValueError)         a parameter that cannot be bound as asked
+├── NoController                                  no controller of that name runs
 ├── BadTask                  (ValueError)         a task that cannot be what it says
 ├── BadConstraint            (ValueError)         a constraint that cannot hold
 ├── BadProblem               (ValueError)         tasks and constraints that make no problem together
@@ -247,6 +251,26 @@ class LimitsExceeded(BadMotion):
 
 class BadParameter(WholebodyError, ValueError):
     """A value that a parameter cannot take: out of bounds, of another size, or no number."""
+
+
+class BadConfiguration(WholebodyError, ValueError):
+    """A configuration file that says what cannot be; `problems` has a line for each: file, line, key and remedy."""
+
+    def __init__(self, what: str, problems: Sequence[str] = ()) -> None:
+        self.problems = tuple(problems) or (what,)
+        super().__init__("\n".join([what, *problems]) if problems else what)
+
+
+class BadExpression(WholebodyError, ValueError):
+    """An event's expression that is no comparison of parameters; the text shows the part that is refused."""
+
+
+class BadBinding(WholebodyError, ValueError):
+    """A parameter that cannot be bound as asked: an unknown transport, or two types on one topic."""
+
+
+class NoController(WholebodyError):
+    """No controller of that name runs."""
 
 
 class BadTask(WholebodyError, ValueError):
