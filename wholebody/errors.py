@@ -256,8 +256,9 @@ class BadParameter(WholebodyError, ValueError):
 class BadConfiguration(WholebodyError, ValueError):
     """A configuration file that says what cannot be; `problems` has a line for each: file, line, key and remedy."""
 
-    def __init__(self, what: str, problems: Sequence[str] = ()) -> None:
+    def __init__(self, what: str, problems: Sequence[str] = (), located: bool = False) -> None:
         self.problems = tuple(problems) or (what,)
+        self.located = located  # whether the text says file and line already
         super().__init__("\n".join([what, *problems]) if problems else what)
 
 

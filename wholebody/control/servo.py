@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Annotated, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from wholebody.control.estimate import Estimate
 from wholebody.control.joint_pid import JointPID
@@ -284,6 +285,7 @@ class ReferenceSheet:
         memory = np.zeros(1, robot.reference_dtype())
         self._memory = memory
         self.record = memory[0]
+        self.raw: npt.NDArray[np.uint8] = memory.view(np.uint8)  # the same as bytes
         whole = np.array_equal(joints, np.arange(len(robot.joint_names)))
         self._joints = slice(None) if whole else joints
         self._mask = memory["mask"][0]

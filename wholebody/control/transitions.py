@@ -75,7 +75,7 @@ class Transitions:
     def __init__(self, controller: WBOSC, durations: Durations | None = None, jump: float = 0.02) -> None:
         if not jump > 0:
             raise BadProblem(f"a goal jumps if it moves by more than some value above 0, not {jump!r}")
-        self.controller = controller
+        self.controller, self.model, self.period = controller, controller.model, controller.period
         self.durations = durations or Durations()
         self.jump = jump
         self._problem: Problem | None = None

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +61,11 @@ def checked(what: str, parameter: Parameter, value: Any, size: int) -> Array:
     if parameter.whole and any(number != int(number) for number in numbers):
         raise BadParameter(f"{what} must be a whole number, not {value!r}")
     return given if given.ndim else np.broadcast_to(given, (size,))
+
+
+def in_place(array: Array) -> memoryview[float]:
+    """The numbers of an array where they are: one by one, Python reads and writes them faster so than by numpy."""
+    return cast("memoryview[float]", array.data)
 
 
 def _parameter(kind: type, name: str, hint: Any) -> Parameter | None:
