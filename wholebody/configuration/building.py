@@ -21,7 +21,7 @@ from wholebody.control.readings import Readings
 from wholebody.control.servo import Controller
 from wholebody.control.transitions import Durations, Transitions
 from wholebody.control.wbosc import WBOSC
-from wholebody.errors import BadConfiguration, UnknownName, WholebodyError
+from wholebody.errors import BadConfiguration, BadParameter, UnknownName, WholebodyError
 from wholebody.messages import Mode
 from wholebody.model import Model
 from wholebody.parameters import Parameters
@@ -89,7 +89,10 @@ def build(configuration: Configuration) -> Built:
     parameters.add_attributes("controller", controller)
     readings = Readings(parameters, compound, len(model.joint_names))
     now = {path: value for path, value in settings.parameters.items() if path.partition(".")[0] not in OF_THE_LOOP}
-    parameters.set_all(now, lambda path: configuration.where("parameters", path))
+    try:
+        parameters.set_all(now, lambda path: configuration.where("parameters", path))
+    except BadParameter as error:
+        raise BadConfiguration(str(error), located=True) from error
     for index, event in enumerate(settings.events):
         with _at(configuration, "events", index, "expression", what=f"event '{event.name}'"):
             compile_expression(event.expression, parameters)

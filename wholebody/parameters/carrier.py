@@ -10,7 +10,7 @@ from typing import Any, Self
 from wholebody.parameters.bindings import CHANNEL, Binding
 from wholebody.parameters.owned import own_channel
 from wholebody.parameters.records import ControllerNames, value_record
-from wholebody.parameters.transports import Deliver, Send, Transport
+from wholebody.parameters.transports import Deliver, Sender, Transport
 
 SLICE = 0.2
 """Seconds after which a thread that waits for a channel looks whether it is over."""
@@ -54,14 +54,16 @@ class Carrier:
             self._opened.callback(closing.close)
         else:
             reader = self._opened.enter_context(channel.reader())
-            thread = threading.Thread(target=self._send, args=(reader, transport.sender(binding.topic)), daemon=True)
+            sender = transport.sender(binding.topic)
+            self._opened.callback(sender.close)
+            thread = threading.Thread(target=self._send, args=(reader, sender), daemon=True)
             self._threads.append(thread)
             thread.start()
 
-    def _send(self, reader: Any, send: Send) -> None:
+    def _send(self, reader: Any, sender: Sender) -> None:
         while not self._over.is_set():
             if reader.wait(SLICE):
-                send(float(reader.message["time"]), reader.message["values"].tolist())
+                sender.send(float(reader.message["time"]), reader.message["values"].tolist())
 
     def close(self) -> None:
         """End everything."""

@@ -3,13 +3,14 @@
 A transport is a class without arguments that can
 
     receive(topic, size, deliver) -> Closing      call `deliver` with numbers that arrive, from whatever thread
-    sender(topic) -> Send                         send numbers, each a time and a list
+    sender(topic) -> Sender                       send(time, numbers)
 
 A value is one line of JSON, {"time": 12.3, "values": [0.4, -0.2, 1.0]}; a bare list of numbers is understood too.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
@@ -19,7 +20,6 @@ from typing import Any, Protocol
 from wholebody.errors import BadBinding, MissingExtra
 
 Deliver = Callable[[Sequence[float]], None]
-Send = Callable[[float, Sequence[float]], None]
 LONGEST = 65507
 """Bytes of a datagram."""
 
@@ -31,13 +31,20 @@ class Closing(Protocol):
         """End it."""
 
 
+class Sender(Closing, Protocol):
+    """Something that sends values on a topic."""
+
+    def send(self, time: float, values: Sequence[float]) -> None:
+        """Send one; who is not there does not get it."""
+
+
 class Transport(Protocol):
     """A way for values to travel."""
 
     def receive(self, topic: str, size: int, deliver: Deliver) -> Closing:
         """Deliver what arrives on a topic, until closed."""
 
-    def sender(self, topic: str) -> Send:
+    def sender(self, topic: str) -> Sender:
         """What sends values on a topic."""
 
 
@@ -64,7 +71,7 @@ class Channels:
         """Not needed."""
         raise BadBinding(f"topic '{topic}' is a channel already")
 
-    def sender(self, topic: str) -> Send:
+    def sender(self, topic: str) -> Sender:
         """Not needed."""
         raise BadBinding(f"topic '{topic}' is a channel already")
 
@@ -74,27 +81,37 @@ class Udp:
 
     def receive(self, topic: str, size: int, deliver: Deliver) -> Closing:
         """Listen, in a thread."""
+        address = _address(topic)
         end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
-            end.bind(_address(topic))
+            end.bind(address)
         except OSError as error:
             end.close()
             raise BadBinding(f"udp:{topic} cannot be listened at: {error.strerror}") from error
         end.settimeout(0.2)
         return _Listening(end, size, deliver)
 
-    def sender(self, topic: str) -> Send:
+    def sender(self, topic: str) -> Sender:
         """Send; whether anybody listens is not known."""
-        end, address = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), _address(topic)
-        end.setblocking(False)
+        return _Datagrams(_address(topic))
 
-        def send(time: float, values: Sequence[float]) -> None:
-            try:
-                end.sendto(encode(time, values), address)
-            except OSError:
-                return  # nobody is there, or the network is full: the next value is newer
 
-        return send
+class _Datagrams:
+    """Sends datagrams to an address."""
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        self._address = address
+        self._end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._end.setblocking(False)
+
+    def send(self, time: float, values: Sequence[float]) -> None:
+        """Send a value; if nobody is there, or the network is full, the next one is newer."""
+        with contextlib.suppress(OSError):
+            self._end.sendto(encode(time, values), self._address)
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._end.close()
 
 
 class _Listening:
@@ -143,24 +160,26 @@ class Zenoh:
             if numbers is not None:
                 deliver(numbers)
 
-        subscriber: Any = self._session.declare_subscriber(topic, take)
-        return _Undeclaring(subscriber)
+        return _Declared(self._session.declare_subscriber(topic, take))
 
-    def sender(self, topic: str) -> Send:
+    def sender(self, topic: str) -> Sender:
         """Publish."""
-        publisher = self._session.declare_publisher(topic)
-        return lambda time, values: publisher.put(encode(time, values))
+        return _Declared(self._session.declare_publisher(topic))
 
 
-class _Undeclaring:
-    """A subscription of zenoh."""
+class _Declared:
+    """A subscription or publication of zenoh."""
 
-    def __init__(self, subscriber: Any) -> None:
-        self._subscriber = subscriber
+    def __init__(self, entity: Any) -> None:
+        self._entity = entity
+
+    def send(self, time: float, values: Sequence[float]) -> None:
+        """Publish a value."""
+        self._entity.put(encode(time, values))
 
     def close(self) -> None:
         """Undeclare it."""
-        self._subscriber.undeclare()
+        self._entity.undeclare()
 
 
 def _address(topic: str) -> tuple[str, int]:
