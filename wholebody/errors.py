@@ -23,6 +23,7 @@ WholebodyError
 │   ├── ClockJumped                               a message from the future
 │   └── ChannelFault         (OSError)            anything else the operating system refuses
 ├── BridgeError                                   machines that cannot be connected
+├── BadRecording             (ValueError)         a log that cannot be written, or a file that is none
 ├── BadMessage               (ValueError)         a record that cannot be built as asked
 ├── BadRobot                 (ValueError)         a robot description that contradicts itself or physics
 ├── UnknownName              (KeyError)           no robot, link, joint, posture … of that name
@@ -173,6 +174,10 @@ class UnknownName(WholebodyError, KeyError):
 
 class BridgeError(WholebodyError):
     """Machines that cannot be connected."""
+
+
+class BadRecording(WholebodyError, ValueError):
+    """A log that cannot be written, or a file that is none."""
 
 
 class BadMessage(WholebodyError, ValueError):

@@ -36,9 +36,8 @@ def robot_of(built: Built, name: str) -> Iterator[tuple[RobotInterface, Clock]]:
         yield robot, clock
 
 
-@contextlib.contextmanager
-def wired(built: Built, robot: RobotInterface, clock: Clock, name: str) -> Iterator[Wired]:
-    """The loop of a configuration, with its parameters, bindings, events, services and topics open."""
+def loop_of(built: Built, robot: RobotInterface, clock: Clock) -> Servo:
+    """The loop of a configuration; its own parameters are added to the others, and set as the file says."""
     settings, parameters = built.settings, built.parameters
     servo = Servo(
         robot,
@@ -57,6 +56,14 @@ def wired(built: Built, robot: RobotInterface, clock: Clock, name: str) -> Itera
         parameters.add_attributes("others", servo.others)
     late = {path: value for path, value in settings.parameters.items() if path.partition(".")[0] in OF_THE_LOOP}
     parameters.set_all({path: value for path, value in late.items() if path in parameters.paths})
+    return servo
+
+
+@contextlib.contextmanager
+def wired(built: Built, robot: RobotInterface, clock: Clock, name: str) -> Iterator[Wired]:
+    """The loop of a configuration, with its parameters, bindings, events, services and topics open."""
+    settings, parameters = built.settings, built.parameters
+    servo = loop_of(built, robot, clock)
     names = ControllerNames(name, settings.name)
     with contextlib.ExitStack() as opened:
         steering = opened.enter_context(
@@ -71,6 +78,7 @@ def wired(built: Built, robot: RobotInterface, clock: Clock, name: str) -> Itera
                 events=built.events,
                 frequency=settings.servo_frequency,
                 settings=settings.model_dump(mode="json", exclude={"tasks", "constraints", "bindings", "events"}),
+                configuration=settings.model_dump(mode="json"),
             )
         )
         topics = opened.enter_context(Topics(names, servo, inputs=steering.bindings.inputs))

@@ -20,6 +20,7 @@ from wholebody.model.model import Model
 from wholebody.parameters.bindings import Binding, Bindings
 from wholebody.parameters.desk import Desk, Matrix
 from wholebody.parameters.events import Events
+from wholebody.parameters.journal import Journal
 from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.reflection import Parameters
 from wholebody.robots.robot import Robot
@@ -45,18 +46,20 @@ class Steering:
         events: Mapping[str, str] | None = None,
         frequency: float = 1000.0,
         settings: Mapping[str, Any] | None = None,
+        configuration: Mapping[str, Any] | None = None,
     ) -> None:
         self.names, self.parameters, self.readings = names, parameters, readings
         self._compound, self._model = compound, model
         self._opened = contextlib.ExitStack()
         with contextlib.ExitStack() as opening:
             self.events = Events(parameters, events or {}, source=names.controller)
-            self.bindings = Bindings(bindings, parameters, names, frequency)
+            self.journal = opening.enter_context(Journal(names, parameters))
+            self.bindings = Bindings(bindings, parameters, names, frequency, self.journal.note)
             opening.callback(self.bindings.close)
             robot = model.robot if description is None else description
             largest = max((each.count_rows() for each in compound.constraints), default=1) * model.nv
-            more = self._more(robot, bindings, settings or {})
-            desk = Desk(names, parameters, more, self._jacobians(), largest)
+            more = {**self._more(robot, bindings, settings or {}), "configuration": dict(configuration or {})}
+            desk = Desk(names, parameters, more, self._jacobians(), largest, self.journal.note)
             self._serve = opening.enter_context(desk).serve
             channel = opening.enter_context(Channel(names.events, messages.event(), depth=256))
             self.events.bind(opening.enter_context(channel.writer()))
@@ -64,6 +67,7 @@ class Steering:
 
     def apply(self, servo: Servo) -> None:
         """Take what came from outside."""
+        self.journal.time, self.journal.cycle = servo.time, servo.counters.cycles
         self.bindings.apply()
         self._serve(servo.time)
 

@@ -30,6 +30,8 @@ NUMBERS: dict[str, Read] = {
     "compute_latency": lambda servo: servo.timing.last_seconds,
     "servo_frequency": lambda servo: servo.timing.last_frequency,
 }
+DEPTH = 1024
+"""Messages that stay readable: a second, for whoever records them."""
 EVENTS = ("errors", "warnings")
 NAMES = (*NUMBERS, "gravity", "command", "joint_state", *EVENTS)
 
@@ -113,7 +115,7 @@ class Topics:
         writer.put()
 
     def _writer(self, name: str, dtype: Dtype) -> Any:
-        return self._opened.enter_context(self._opened.enter_context(own_channel(name, dtype)).writer())
+        return self._opened.enter_context(self._opened.enter_context(own_channel(name, dtype, DEPTH)).writer())
 
     def close(self) -> None:
         """Let go of all channels."""

@@ -15,10 +15,12 @@ import numpy as np
 from wholebody.channels import Channel
 from wholebody.errors import BadBinding, ChannelError, WholebodyError
 from wholebody.parameters.owned import own_channel
-from wholebody.parameters.parameter import in_place
+from wholebody.parameters.parameter import Array, in_place
 from wholebody.parameters.records import ControllerNames, value_record
 from wholebody.parameters.reflection import Parameters, Slot
 
+Note = Callable[[Slot, Array], None]
+"""Who writes down what came in: the parameter, and the numbers it was given."""
 CHANNEL = "channel"
 DIRECTIONS = ("input", "output")
 
@@ -41,7 +43,7 @@ class Binding:
     transport: str = CHANNEL
     rate: float | None = None
     latch: bool = False
-    queue: int = 16
+    queue: int = 256
     properties: Mapping[str, Any] = field(default_factory=dict)
 
     def channel(self, names: ControllerNames) -> str:
@@ -81,8 +83,8 @@ def check_bindings(bindings: Sequence[Binding], parameters: Parameters, transpor
 class InputBinding:
     """A parameter that follows a topic: the newest value counts."""
 
-    def __init__(self, binding: Binding, slot: Slot, names: ControllerNames) -> None:
-        self.binding, self._slot = binding, slot
+    def __init__(self, binding: Binding, slot: Slot, names: ControllerNames, note: Note | None = None) -> None:
+        self.binding, self._slot, self._note = binding, slot, note
         self._channel = _open(binding, slot, names)
         self._reader = self._channel.reader()
         if not binding.latch:
@@ -97,6 +99,8 @@ class InputBinding:
         try:
             self._slot.set(self._values)
             self.taken += 1
+            if self._note is not None:
+                self._note(self._slot, self._values)
         except WholebodyError as error:
             self.refused += 1
             self.trouble = f"{self.binding}: {error}"
@@ -136,12 +140,17 @@ class Bindings:
     """All bindings of a controller, for the loop."""
 
     def __init__(
-        self, bindings: Sequence[Binding], parameters: Parameters, names: ControllerNames, frequency: float
+        self,
+        bindings: Sequence[Binding],
+        parameters: Parameters,
+        names: ControllerNames,
+        frequency: float,
+        note: Note | None = None,
     ) -> None:
         def slot(each: Binding) -> Slot:
             return parameters.slot(each.parameter)
 
-        self.inputs = [InputBinding(each, slot(each), names) for each in bindings if each.direction == "input"]
+        self.inputs = [InputBinding(each, slot(each), names, note) for each in bindings if each.direction == "input"]
         self.outputs = [
             OutputBinding(each, slot(each), names, frequency) for each in bindings if each.direction == "output"
         ]

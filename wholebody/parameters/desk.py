@@ -16,6 +16,7 @@ import numpy as np
 
 from wholebody.channels import Channel
 from wholebody.errors import LayoutMismatch, NoController, TooManyWriters, WholebodyError
+from wholebody.parameters.bindings import Note
 from wholebody.parameters.owned import own_channel
 from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import (
@@ -28,7 +29,7 @@ from wholebody.parameters.records import (
     ask_record,
     long_record,
 )
-from wholebody.parameters.reflection import Parameters
+from wholebody.parameters.reflection import Parameters, given_value
 
 PARTS_KEPT = 256
 
@@ -54,10 +55,11 @@ class Desk:
         more: dict[str, Any] | None = None,
         matrices: Sequence[Matrix] = (),
         largest_matrix: int = 1,
+        note: Note | None = None,
     ) -> None:
         self.names = names
         self._slots = tuple(parameters)
-        self._matrices = tuple(matrices)
+        self._matrices, self._note = tuple(matrices), note
         most = max((each.about.size for each in self._slots), default=1)
         self._opened = contextlib.ExitStack()
         self._about = self._writer(names.about, about_record(), PARTS_KEPT)
@@ -113,7 +115,9 @@ class Desk:
             slot = self._slots[index]
             if verb == Verb.SET:
                 given = request["values"][: int(request["count"])]
-                slot.set(given if slot.about.kind == "vector" and len(given) != 1 else float(given[0]))
+                slot.set(given_value(slot, given))
+                if self._note is not None:
+                    self._note(slot, given)
             if slot.refresh is not None:
                 slot.refresh()
             self._answers.message["count"] = slot.about.size

@@ -31,6 +31,7 @@ class ControllerNames:
     robot.controller.ask, .answer           requests and answers
     robot.controller.values, .jacobian      answers that are long
     robot.controller.events                 what came true
+    robot.controller.applied                what came in from outside, and in which cycle it counted first
     robot.controller.bound.PATH             a parameter that another transport carries
     robot.controller.TOPIC                  what the loop tells of itself (Table C.2)
     """
@@ -40,7 +41,7 @@ class ControllerNames:
         self.first = first = f"{robot}.{controller}"
         self.about, self.ask, self.answer = f"{first}.about", f"{first}.ask", f"{first}.answer"
         self.values, self.jacobian, self.events = f"{first}.values", f"{first}.jacobian", f"{first}.events"
-        self.markers = f"{first}.markers"
+        self.markers, self.applied = f"{first}.markers", f"{first}.applied"
 
     def bound(self, path: str) -> str:
         """The channel of a parameter that another transport carries on."""
@@ -73,6 +74,13 @@ def answer_record(size: int) -> Dtype:
     count = max(size, LEAST)
     fields: list[Any] = [("number", "<u8"), ("time", "<f8"), ("accepted", "?"), ("text", f"S{TEXT}")]
     return np.dtype([*fields, ("count", "<u4"), ("values", "<f8", (count,))], align=True)
+
+
+def applied_record(size: int) -> Dtype:
+    """A parameter that was set from outside: when, before which cycle, which, and to what."""
+    count = max(size, LEAST)
+    fields = [("time", "<f8"), ("cycle", "<u8"), ("index", "<u4"), ("count", "<u4"), ("values", "<f8", (count,))]
+    return np.dtype(fields, align=True)
 
 
 def long_record(size: int) -> Dtype:

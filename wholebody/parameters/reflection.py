@@ -80,6 +80,11 @@ def shown(about: About, numbers: Sequence[float] | Array) -> Value:
     return np.array(numbers, dtype=np.float64) if about.kind == "vector" else float(numbers[0])
 
 
+def given_value(slot: Slot, numbers: Array) -> Any:
+    """Numbers that came from another process, as `set` takes them: one number alone stands for itself."""
+    return numbers if slot.about.kind == "vector" and len(numbers) != 1 else float(numbers[0])
+
+
 class Parameters:
     """All parameters by path, in the order in which they were added."""
 

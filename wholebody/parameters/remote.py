@@ -284,6 +284,12 @@ def _is_alive(about: str) -> bool:
         return False
 
 
+def told_in(parts: Any) -> dict[str, Any]:
+    """The text of `about` records that follow each other."""
+    everything: dict[str, Any] = json.loads(b"".join(bytes(each["text"][: int(each["size"])]) for each in parts))
+    return everything
+
+
 def _text(reader: Any) -> dict[str, Any]:
     """The text that was told last, put together from its parts."""
     if not reader.latest():
@@ -291,12 +297,11 @@ def _text(reader: Any) -> dict[str, Any]:
     newest, parts = reader.sequence, int(reader.message["parts"])
     if int(reader.message["part"]) != parts:
         raise NoController("a controller is just starting; ask again in a moment")
-    data = b""
+    found = []
     for sequence in range(newest - parts + 1, newest + 1):
         reader.at(sequence)
-        data += bytes(reader.message["text"][: int(reader.message["size"])])
-    everything: dict[str, Any] = json.loads(data)
-    return everything
+        found.append(reader.message.copy())
+    return told_in(found)
 
 
 def _about(plain: dict[str, Any]) -> About:
