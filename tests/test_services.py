@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from robot_processes import wholebody
+from robot_processes import wait_for, wholebody
 
 from wholebody.channels import Channel
 from wholebody.cli.wiring import wired
@@ -17,6 +17,7 @@ from wholebody.errors import BadParameter, NoController, UnknownName
 from wholebody.messages import labels
 from wholebody.parameters.records import value_record
 from wholebody.parameters.remote import Remote, running
+from wholebody.parameters.sending import Sending
 from wholebody.simulation import Simulation
 
 
@@ -242,3 +243,21 @@ def test_who_asks_a_controller_that_has_ended_is_told():
         remote.get("tasks.posture.priority")
     with Running():  # another life of it
         assert remote.get("tasks.posture.priority") == 1
+
+
+def test_a_gripper_closes_by_its_topic_and_is_held_until_then():
+    with Running("dreamer_grasp") as grasp:
+        fingers = [grasp.built.robot.index[name] for name in ("right_pointer_finger_mcp", "l_gripper_l_finger")]
+        remote = Remote()
+        remote.wait_for("at_rest", 10.0)
+        assert np.abs(grasp.simulation.truth["position"][fingers]).max() < 0.05
+        with Sending("dreamer.right_gripper", 1) as right, Sending("dreamer.left_gripper", 1) as left:
+            right.put([1.0])
+            left.put([2.0])
+            begun = remote.get("servo.time")
+            wait_for(lambda: remote.get("servo.time") > begun + 1.0, 40)
+        right_finger, left_finger = grasp.simulation.truth["position"][fingers]
+        assert right_finger > 0.5
+        assert abs(left_finger) < 0.05, "what cannot be is refused"
+        assert remote.get("grippers.right.closed") == 1.0
+        assert remote.get("grippers.left.closed") == 0.0

@@ -46,14 +46,13 @@ def loop_of(built: Built, robot: RobotInterface, clock: Clock) -> Servo:
         built.compound,
         description=built.robot,
         mode=built.mode,
+        others=built.others,
         model_every=settings.model_every,
         task_every=settings.task_every,
         max_staleness=settings.max_staleness,
         patience=settings.patience,
     )
     parameters.add_attributes("servo", servo)
-    if servo.others.joints:
-        parameters.add_attributes("others", servo.others)
     late = {path: value for path, value in settings.parameters.items() if path.partition(".")[0] in OF_THE_LOOP}
     parameters.set_all({path: value for path, value in late.items() if path in parameters.paths})
     return servo

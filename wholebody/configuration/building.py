@@ -16,7 +16,9 @@ from wholebody.configuration.reading import Configuration
 from wholebody.configuration.settings import BindingEntry, Named, Settings
 from wholebody.constraints import Constraint
 from wholebody.control.compound import Begin, CompoundTask
+from wholebody.control.gripper import Gripper
 from wholebody.control.impedance import Impedance
+from wholebody.control.joint_pid import JointPID
 from wholebody.control.readings import Readings
 from wholebody.control.servo import Controller
 from wholebody.control.transitions import Durations, Transitions
@@ -37,7 +39,7 @@ LIMITS = {
     "max_effort_command": "max_effort",
 }
 """Settings of limits, and what other controllers call them."""
-OF_THE_LOOP = ("servo", "others")
+OF_THE_LOOP = ("servo",)
 """The first words of parameters that are there when the loop is."""
 KNOWN_PROPERTIES = ("rate", "latch", "queue")
 
@@ -51,6 +53,7 @@ class Built:
     model: Model
     compound: CompoundTask
     controller: Controller
+    others: JointPID
     parameters: Parameters
     readings: Readings
     bindings: tuple[Binding, ...]
@@ -88,6 +91,13 @@ def build(configuration: Configuration) -> Built:
     compound.describe(parameters)
     parameters.add_attributes("controller", controller)
     readings = Readings(parameters, compound, len(model.joint_names))
+    others = JointPID(robot, [name for name in robot.joint_names if name not in model.joint_names])
+    if others.joints:
+        parameters.add_attributes("others", others)
+    for index, each in enumerate(settings.grippers):
+        with _at(configuration, "grippers", index, what=f"gripper '{each.name}'"):
+            joints = [joint for name in each.joints for joint in robot.groups.get(name, (name,))]
+            Gripper(each.name, others, joints, each.open, each.closed).describe(parameters)
     now = {path: value for path, value in settings.parameters.items() if path.partition(".")[0] not in OF_THE_LOOP}
     try:
         parameters.set_all(now, lambda path: configuration.where("parameters", path))
@@ -102,7 +112,7 @@ def build(configuration: Configuration) -> Built:
             with _at(configuration, "bindings", index, "parameter"):
                 check_bindings(bindings[: index + 1], parameters, plugins.names("transports"))
     events = {each.name: each.expression for each in settings.events}
-    return Built(settings, robot, model, compound, controller, parameters, readings, bindings, events)
+    return Built(settings, robot, model, compound, controller, others, parameters, readings, bindings, events)
 
 
 def _robot(configuration: Configuration, key: str, name: str) -> Robot:

@@ -88,6 +88,15 @@ class BindingEntry(Strict):
     properties: Annotated[dict[str, Any], BeforeValidator(as_properties)] = {}
 
 
+class GripperEntry(Strict):
+    """Joints outside the controller that open and close together."""
+
+    name: Word
+    joints: Annotated[list[str], Field(min_length=1, description="joints, or groups of the robot")]
+    open: Annotated[float | list[float], Field(description="rad, where each joint is when it is open")] = 0.0
+    closed: Annotated[float | list[float], Field(description="rad, where each joint is when it is closed")]
+
+
 class EventEntry(Strict):
     """A named condition."""
 
@@ -130,6 +139,7 @@ class Settings(Strict):
     constraint_set: list[ConstraintEntry] = []
     bindings: list[BindingEntry] = []
     events: list[EventEntry] = []
+    grippers: list[GripperEntry] = []
     parameters: Annotated[dict[str, Any], Field(description="initial values by path")] = {}
 
 
@@ -138,5 +148,6 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "constraint_set": ConstraintEntry,
     "bindings": BindingEntry,
     "events": EventEntry,
+    "grippers": GripperEntry,
 }
 """What the entries of a section are."""
