@@ -163,7 +163,7 @@ def test_a_file_with_one_wrong_value_changes_nothing_and_the_error_says_where(tm
 
 def test_controllers_and_the_loop_have_parameters_too():
     model = Model(robots.load("dreamer"))
-    controller = Impedance(WBOSC(model))
+    controller = Impedance(WBOSC(model), stiffness=200.0, damping=10.0)
     fingers = JointPID(robots.load("dreamer_full"), ["upper_neck_yaw"], 0.0, stiffness=40.0, damping=4.0)
     parameters = Parameters()
     parameters.add_attributes("controller", controller)

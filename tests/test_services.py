@@ -106,7 +106,6 @@ def test_a_goal_that_is_set_is_reached_and_the_event_waited_for(controller, remo
         ("tasks.right_hand.state", "asleep", "one of disabled, enabled, sensing"),
         ("tasks.right_hand.error", [0.0, 0.0, 0.0], "not set"),
         ("tasks.posture.priority", 1.5, "whole"),
-        ("events.at_rest.armed", 7, "outside"),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(controller, remote, path, value, says):

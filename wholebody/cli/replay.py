@@ -14,7 +14,8 @@ from rich.progress import Progress
 from wholebody.channels import Channel
 from wholebody.channels.playback import Recording
 from wholebody.errors import BadRecording
-from wholebody.parameters.remote import ABOUT, told_in
+from wholebody.parameters.line import told_in
+from wholebody.parameters.remote import ABOUT
 
 if TYPE_CHECKING:
     from wholebody.control.servo import Servo

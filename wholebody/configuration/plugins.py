@@ -10,6 +10,7 @@ robots, .robots. What is installed under a name of ours takes its place.
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -74,5 +75,6 @@ def load(kind: str, name: str) -> Any:
         raise BadConfiguration(f"{kind.rstrip('s')} '{name}' cannot be had from {table[name]}: {error}") from error
 
 
+@cache
 def _table(kind: str) -> dict[str, str]:
     return BUILT_IN[kind] | {entry.name: entry.value for entry in entry_points(group=f"wholebody.{kind}")}

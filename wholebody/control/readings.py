@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from wholebody.control.compound import CompoundTask
 from wholebody.control.servo import Servo
-from wholebody.model.layout import Array
+from wholebody.model.compiled import compiled
+from wholebody.model.cut import at_address
+from wholebody.model.layout import Array, Integers
 from wholebody.parameters.packed import DISABLED
-from wholebody.parameters.parameter import in_place
-from wholebody.parameters.reflection import Parameters
-from wholebody.tasks import Task
+from wholebody.parameters.reflection import About, Parameters, Slot
 
 
 class Readings:
@@ -27,9 +29,16 @@ class Readings:
 
     def __init__(self, parameters: Parameters, compound: CompoundTask, joints: int) -> None:
         self.servo: Servo | None = None
-        self._solution: Any = None
-        for task in compound.tasks:
-            self._add_error(parameters, task)
+        self._cycle = -1
+        self._tasks = compound.tasks
+        rows = [task.count_rows() for task in self._tasks]
+        self._first = np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
+        self._errors, self._norms = np.full(sum(rows), math.nan), np.full(len(rows), math.nan)
+        self._places: dict[str, slice] | None = None
+        self._order = np.zeros(sum(rows), np.int64)
+        self._states: Integers = np.array([task.numbers.ctypes.data for task in self._tasks], np.int64)
+        self._gather(np.full(sum(rows), math.nan))  # if it must be compiled, that is done now
+        self._add_errors(parameters, rows)
         add = parameters.add_reading
         add("joints.position", "rad", "where the joints of the model are", self._position, joints)
         add("joints.velocity", "rad/s", "how fast they move", self._velocity, joints)
@@ -40,25 +49,32 @@ class Readings:
     def look(self, servo: Servo) -> None:
         """Look at a loop's newest command; before other readings are read."""
         self.servo = servo
-        self._solution = getattr(servo.command, "solution", servo.command)
 
-    def _add_error(self, parameters: Parameters, task: Task) -> None:
+    def _add_errors(self, parameters: Parameters, rows: list[int]) -> None:
         """A disabled task has no error: it is no number, so that no event takes it for a small one."""
-        name, numbers = task.name, in_place(task.numbers)
-
-        def read(into: Array) -> None:
-            into[:] = math.nan if self._solution is None or numbers[0] == DISABLED else self._solution.error(name)
-
-        def read_norm(into: Array) -> None:
-            if self._solution is None or numbers[0] == DISABLED:
-                into[0] = math.nan
-            else:
-                error = self._solution.error(name)
-                into[0] = math.sqrt(error.dot(error))
-
+        bring, infinite = self._bring, (-math.inf, math.inf)
         meaning = "goal minus what is, row by row; no number while the task is disabled"
-        parameters.add_reading(f"tasks.{name}.error", "1", meaning, read, task.count_rows())
-        parameters.add_reading(f"tasks.{name}.error_norm", "1", "length of the error", read_norm)
+        for index, (task, first, count) in enumerate(zip(self._tasks, self._first, rows, strict=False)):
+            path = f"tasks.{task.name}.error"
+            about = About(path, "vector", "1", count, *infinite, meaning, writable=False, saved=False)
+            parameters.add_slot(Slot(about, self._errors[first : first + count], None, bring))
+            about = About(f"{path}_norm", "number", "1", 1, *infinite, "length of the error", False, False)
+            parameters.add_slot(Slot(about, self._norms[index : index + 1], None, bring))
+
+    def _bring(self) -> None:
+        """Take the errors of all tasks from the newest command, once a cycle."""
+        servo = self.servo
+        if servo is None or servo.command is None or servo.counters.cycles == self._cycle:
+            return
+        self._cycle = servo.counters.cycles
+        solution: Any = getattr(servo.command, "solution", servo.command)
+        if solution.error_places is not self._places:
+            self._places = solution.error_places
+            self._order[:] = [row for task in self._tasks for row in _rows(self._places[task.name])]
+        self._gather(solution.errors)
+
+    def _gather(self, errors: Array) -> None:
+        gather(errors, self._order, self._first, self._states, self._errors, self._norms)
 
     def _position(self, into: Array) -> None:
         if self.servo is not None:
@@ -90,3 +106,19 @@ class Readings:
             "compute_latency": ("s", "what the last cycle took", reads(lambda servo: servo.timing.last_seconds)),
             "frequency": ("Hz", "cycles a second of real time", reads(lambda servo: servo.timing.last_frequency)),
         }
+
+
+@compiled
+def gather(errors: Array, order: Integers, first: Integers, states: Integers, into: Array, norms: Array) -> None:
+    """Copy errors, task by task, and take their lengths; those of disabled tasks are no numbers."""
+    for i in range(len(norms)):
+        disabled = at_address(states[i], 1)[0] == DISABLED
+        total = 0.0
+        for k in range(first[i], first[i + 1]):
+            into[k] = math.nan if disabled else errors[order[k]]
+            total += into[k] * into[k]
+        norms[i] = math.sqrt(total)
+
+
+def _rows(place: slice) -> range:
+    return range(place.start, place.stop)

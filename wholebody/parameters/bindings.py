@@ -17,7 +17,7 @@ from wholebody.errors import BadBinding, ChannelError, WholebodyError
 from wholebody.parameters.owned import own_channel
 from wholebody.parameters.parameter import Array, in_place
 from wholebody.parameters.records import ControllerNames, value_record
-from wholebody.parameters.reflection import Parameters, Slot
+from wholebody.parameters.reflection import Parameters, Slot, refreshing
 
 Note = Callable[[Slot, Array], None]
 """Who writes down what came in: the parameter, and the numbers it was given."""
@@ -154,8 +154,7 @@ class Bindings:
         self.outputs = [
             OutputBinding(each, slot(each), names, frequency) for each in bindings if each.direction == "output"
         ]
-        slots = {id(each.slot): each.slot for each in self.outputs}
-        self._refresh = tuple(each.refresh for each in slots.values() if each.refresh is not None)
+        self._refresh = refreshing(each.slot for each in self.outputs)
         self._looks = tuple((each.arrived, each.take) for each in self.inputs)
         self._always = tuple(each.put for each in self.outputs if each.every == 1)
         self._seldom = tuple((each.every, each.put) for each in self.outputs if each.every > 1)

@@ -32,6 +32,8 @@ from wholebody.parameters.records import (
 from wholebody.parameters.reflection import Parameters, given_value
 
 PARTS_KEPT = 256
+CLIENTS = 64
+"""Processes that may ask at the same time."""
 
 Matrix = Callable[[], Array]
 """Something that is computed when it is asked for, such as a Jacobian at this instant."""
@@ -66,7 +68,7 @@ class Desk:
         self._answers = self._writer(names.answer, answer_record(most), 64)
         self._values = self._writer(names.values, long_record(sum(each.about.size for each in self._slots)), 4)
         self._matrix = self._writer(names.jacobian, long_record(largest_matrix), 4)
-        requests = self._open(names.ask, ask_record(most), 64, writers=16)
+        requests = self._open(names.ask, ask_record(most), 64, writers=CLIENTS)
         self._requests = self._opened.enter_context(requests.reader())
         self._requests.latest()
         self._next: Callable[[], bool] = self._requests.next

@@ -6,7 +6,7 @@ events.emit(now)                      # at the end of every cycle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from wholebody.channels.channel import Writer
 from wholebody.parameters.annotations import Bounds
 from wholebody.parameters.expressions import Expression, compile_expression
 from wholebody.parameters.parameter import Parameter, checked, in_place
-from wholebody.parameters.reflection import About, Parameters, Slot
+from wholebody.parameters.reflection import About, Parameters, Slot, refreshing
 
 VALUES = 8
 """Numbers that go with an event, at most."""
@@ -48,10 +48,7 @@ class Events:
     ) -> None:
         self._writer, self._source = writer, source.encode()
         self.events = tuple(_event(name, text, parameters) for name, text in expressions.items())
-        slots = {id(one.slot): one.slot for each in self.events for one in each.expression.operands}
-        self._refresh: tuple[Callable[[], None], ...] = tuple(
-            slot.refresh for slot in slots.values() if slot.refresh is not None
-        )
+        self._refresh = refreshing(one.slot for each in self.events for one in each.expression.operands)
 
     def bind(self, writer: Writer) -> None:
         """Tell on this channel from now on."""

@@ -24,13 +24,14 @@ class Journal:
         self._opened = contextlib.ExitStack()
         channel = self._opened.enter_context(own_channel(names.applied, applied_record(most), DEPTH))
         self._writer = self._opened.enter_context(channel.writer())
+        self._time, self._values, self._cycle, self._what = _fields(self._writer)
 
     def note(self, slot: Slot, values: Array) -> None:
         """A parameter was set to these numbers."""
-        message = self._writer.message
-        message["time"], message["cycle"], message["index"] = self.time, self.cycle, self._index[id(slot)]
-        message["count"] = len(values)
-        message["values"][: len(values)] = values
+        count = len(values)
+        self._time[0], self._cycle[0] = self.time, self.cycle
+        self._what[0], self._what[1] = self._index[id(slot)], count
+        self._values[:count] = values.data
         self._writer.put()
 
     def close(self) -> None:
@@ -44,6 +45,19 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         """Close it."""
         self.close()
+
+
+def _fields(writer: Any) -> tuple[Any, Any, Any, Any]:
+    """Time, values, cycle, and index with count, where they are in the writer's message."""
+    fields = writer.message.dtype.fields
+    at = {name: fields[name][1] for name in fields}
+    raw = writer.raw.data
+    return (
+        raw[at["time"] : at["time"] + 8].cast("d"),
+        raw[at["values"] :].cast("d"),
+        raw[at["cycle"] : at["cycle"] + 8].cast("Q"),
+        raw[at["index"] : at["index"] + 8].cast("I"),
+    )
 
 
 class Repeat:

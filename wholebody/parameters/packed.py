@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wholebody.errors import BadParameter, closest
-from wholebody.parameters.parameter import Array, Parameter, checked, parameters_of
+from wholebody.parameters.parameter import Array, Parameter, checked, is_plain, parameters_of
 
 DISABLED, ENABLED, SENSING = 0, 1, 2
 """What stands first in the flat array: the operational state."""
@@ -82,7 +82,7 @@ class Packed:
             own["numbers"][0] = STATES[value]
         elif (parameter := parameters_of(type(self)).get(name)) is not None:
             view = own[f"_{name}"]
-            view[:] = self._checked(parameter, value, len(view))
+            view[:] = value if is_plain(parameter, value, view) else self._checked(parameter, value, len(view))
             if parameter.size is None:
                 own[name] = float(view[0])
         else:

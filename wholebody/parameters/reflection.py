@@ -9,7 +9,7 @@ parameters.save("tuned.yaml")
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,11 @@ def shown(about: About, numbers: Sequence[float] | Array) -> Value:
     if about.kind == "state":
         return STATE_NAMES.get(int(numbers[0]), str(numbers[0]))
     return np.array(numbers, dtype=np.float64) if about.kind == "vector" else float(numbers[0])
+
+
+def refreshing(slots: Iterable[Slot]) -> tuple[Callable[[], None], ...]:
+    """What brings these parameters up to date, each once."""
+    return tuple(dict.fromkeys(slot.refresh for slot in slots if slot.refresh is not None))
 
 
 def given_value(slot: Slot, numbers: Array) -> Any:

@@ -7,8 +7,6 @@ controller.wait_for("arrived", timeout=5.0)
 
 from __future__ import annotations
 
-import json
-import secrets
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +16,8 @@ import numpy as np
 
 from wholebody import messages
 from wholebody.channels import Channel, directory
-from wholebody.errors import BadParameter, ChannelError, NoController, UnknownName, closest
+from wholebody.errors import BadParameter, NoController, UnknownName, closest
+from wholebody.parameters.line import Line, is_alive
 from wholebody.parameters.packed import STATES
 from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import ControllerNames, Verb
@@ -44,7 +43,7 @@ def running() -> list[tuple[str, str]]:
     for name in directory.names():
         if name.endswith(ABOUT) and name.count(".") >= 2:
             robot, _, controller = name[: -len(ABOUT)].rpartition(".")
-            if _is_alive(name):
+            if is_alive(name):
                 found.append((robot, controller))
     return found
 
@@ -54,6 +53,7 @@ class Remote:
 
     def __init__(self, controller: str = "", robot: str = "") -> None:
         self.names = _find(controller, robot)
+        self._line = Line(self.names)
         self._read_about()
         self._events = Channel(self.names.events, messages.event()).reader()
         while self._events.next():
@@ -63,16 +63,18 @@ class Remote:
     @property
     def alive(self) -> bool:
         """Whether it still runs."""
-        return _is_alive(self.names.about)
+        return self._line.alive
 
     # --- parameters --------------------------------------------------------------------------------
 
     def list(self) -> tuple[About, ...]:
         """What is known of every parameter."""
+        self._refresh()
         return tuple(self._parameters.values())
 
     def about(self, path: str) -> About:
         """What is known of a parameter."""
+        self._refresh()
         if path not in self._parameters:
             raise UnknownName("parameter", path, self._parameters)
         return self._parameters[path]
@@ -91,6 +93,7 @@ class Remote:
 
     def values(self, timeout: float = 2.0) -> dict[str, Value]:
         """The values of all parameters, of one cycle."""
+        self._refresh()
         with Channel(self.names.values) as channel, channel.reader() as reader:
             number = int(self._ask(Verb.VALUES, 0, (), timeout)["number"])
             numbers = _long(reader, number)
@@ -211,42 +214,15 @@ class Remote:
     # --- asking ------------------------------------------------------------------------------------
 
     def _ask(self, verb: Verb, index: int, numbers: Any, timeout: float) -> Any:
-        self._see_that_it_is_the_same()
-        number = secrets.randbits(63)
-        with (
-            Channel(self.names.ask) as asked,
-            Channel(self.names.answer) as answered,
-            asked.writer() as request,
-            answered.reader() as answer,
-        ):
-            answer.latest()
-            message = request.message
-            message["number"], message["verb"], message["index"], message["count"] = number, verb, index, len(numbers)
-            message["values"][: len(numbers)] = numbers
-            request.put()
-            until = time.monotonic() + timeout
-            while answer.wait(until=until, mode="next"):
-                if answer.message["number"] == number:
-                    if not answer.message["accepted"]:
-                        raise BadParameter(bytes(answer.message["text"]).decode(errors="replace"))
-                    return answer.message.copy()
-        raise NoController(
-            f"'{self.names.controller}' on '{self.names.robot}' did not answer within {timeout:g} s; "
-            + ("it runs, but its loop stands still" if self.alive else "it has ended")
-        )
+        return self._line.ask(verb, index, numbers, timeout)
 
-    def _see_that_it_is_the_same(self) -> None:
+    def _refresh(self) -> None:
         """A controller that was started again may have other parameters."""
-        if not self.alive:
-            raise NoController(f"'{self.names.controller}' on '{self.names.robot}' has ended")
-        with Channel(self.names.about) as channel:
-            if channel.newest != self._told:
-                self._read_about()
+        if self._line.is_new:
+            self._read_about()
 
     def _read_about(self) -> None:
-        with Channel(self.names.about) as channel, channel.reader() as reader:
-            everything = _text(reader)
-            self._told = reader.sequence
+        everything = self._line.read()
         self._parameters = {each["path"]: _about(each) for each in everything.pop("parameters")}
         self._index = {path: index for index, path in enumerate(self._parameters)}
         self._more = everything
@@ -274,34 +250,6 @@ def _find(controller: str, robot: str) -> ControllerNames:
     asked += f" on '{robot}'" if robot else ""
     near = closest(controller, [name for _, name in there])
     raise NoController(f"no controller{asked} runs{near}; start one: wholebody run FILE")
-
-
-def _is_alive(about: str) -> bool:
-    try:
-        with Channel(about) as channel:
-            return bool(channel.writer_processes())
-    except ChannelError:
-        return False
-
-
-def told_in(parts: Any) -> dict[str, Any]:
-    """The text of `about` records that follow each other."""
-    everything: dict[str, Any] = json.loads(b"".join(bytes(each["text"][: int(each["size"])]) for each in parts))
-    return everything
-
-
-def _text(reader: Any) -> dict[str, Any]:
-    """The text that was told last, put together from its parts."""
-    if not reader.latest():
-        raise NoController("a controller is just starting; ask again in a moment")
-    newest, parts = reader.sequence, int(reader.message["parts"])
-    if int(reader.message["part"]) != parts:
-        raise NoController("a controller is just starting; ask again in a moment")
-    found = []
-    for sequence in range(newest - parts + 1, newest + 1):
-        reader.at(sequence)
-        found.append(reader.message.copy())
-    return told_in(found)
 
 
 def _about(plain: dict[str, Any]) -> About:
