@@ -174,7 +174,8 @@ def test_udp_carries_goals_in_and_errors_out_and_peers_may_die(parameters, hand)
                 peer.sendto(json.dumps([turn, 0.5, 0.6]).encode(), ("127.0.0.1", inward))
                 wait_for(lambda turn=turn: (bindings.apply(), hand.goal[0] == turn)[1])
                 bindings.put(1.25 + turn, 0)
-                assert json.loads(peer.recv(1000)) == {"time": 1.25 + turn, "values": [0.0] * 5}
+                sent = iter(lambda: json.loads(peer.recv(1000)), None)
+                assert next(each for each in sent if each["time"] != 9.0) == {"time": 1.25 + turn, "values": [0.0] * 5}
             bindings.put(9.0, 0)  # nobody is there
 
 

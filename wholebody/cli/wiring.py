@@ -82,5 +82,6 @@ def wired(built: Built, robot: RobotInterface, clock: Clock, name: str) -> Itera
         )
         topics = opened.enter_context(Topics(names, servo, inputs=steering.bindings.inputs))
         markers = opened.enter_context(Markers(names, built.compound.tasks))
-        servo.inputs, servo.publish = (steering.apply,), (steering.emit, topics, markers)
+        servo.publish = (topics, markers)
+        steering.attach(servo)
         yield Wired(servo, steering)

@@ -1,7 +1,9 @@
 """Steering: what other processes can do with a running loop, and what they hear from it.
 
-steering = Steering(ControllerNames("robot", "reach"), parameters, readings, bindings=…, events=…)
-Servo(robot, clock, controller, compound, inputs=[steering.apply], publish=[steering.emit])
+servo = Servo(robot, clock, controller, compound)
+with Steering(names, parameters, compound, readings, model, bindings=…, events=…) as steering:
+    steering.attach(servo)
+    servo.run()
 """
 
 from __future__ import annotations
@@ -65,16 +67,20 @@ class Steering:
             self.events.bind(opening.enter_context(channel.writer()))
             self._opened = opening.pop_all()
 
+    def attach(self, servo: Servo) -> None:
+        """Make a loop meet the others: its inputs and what it publishes begin with ours."""
+        self.readings.look(servo)
+        self.journal.now = lambda: (servo.time, servo.counters.cycles)
+        servo.inputs, servo.publish = (self.apply, *servo.inputs), (self.emit, *servo.publish)
+
     def apply(self, servo: Servo) -> None:
         """Take what came from outside."""
-        self.journal.time, self.journal.cycle = servo.time, servo.counters.cycles
         self.bindings.apply()
         self._serve(servo.time)
 
     def emit(self, servo: Servo) -> None:
         """Tell what came true, and put what is bound to go out."""
         now = servo.time
-        self.readings.look(servo)
         self.events.emit(now)
         self.bindings.put(now, servo.counters.cycles)
 

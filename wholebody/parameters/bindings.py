@@ -119,16 +119,9 @@ class OutputBinding:
         self._channel = _open(binding, slot, names)
         self._writer = self._channel.writer()
         self.every = max(1, round(frequency / binding.rate)) if binding.rate else 1
-        self._from = in_place(slot.array)
         values = in_place(self._writer.raw.view(np.float64))
-        self._time, self._into = values[:1], values[1 : 1 + slot.about.size]
-        self._put = self._writer.put
-
-    def put(self, now: float) -> None:
-        """Put the value as it is."""
-        self._time[0] = now
-        self._into[:] = self._from
-        self._put()
+        self.steps = (values[:1], values[1 : 1 + slot.about.size], in_place(slot.array), self._writer.put)
+        """Where the time goes, where the numbers go, where they are, and what puts them."""
 
     def close(self) -> None:
         """Let go of the channel."""
@@ -156,8 +149,8 @@ class Bindings:
         ]
         self._refresh = refreshing(each.slot for each in self.outputs)
         self._looks = tuple((each.arrived, each.take) for each in self.inputs)
-        self._always = tuple(each.put for each in self.outputs if each.every == 1)
-        self._seldom = tuple((each.every, each.put) for each in self.outputs if each.every > 1)
+        self._always = tuple(each.steps for each in self.outputs if each.every == 1)
+        self._seldom = tuple((each.every, each.steps) for each in self.outputs if each.every > 1)
 
     def apply(self) -> None:
         """Take what arrived. Nothing that comes from outside gets into the loop anywhere else."""
@@ -169,11 +162,15 @@ class Bindings:
         """Put what is bound to go out."""
         for refresh in self._refresh:
             refresh()
-        for put in self._always:
-            put(now)
-        for every, put in self._seldom:
+        for time, into, numbers, put in self._always:
+            time[0] = now
+            into[:] = numbers
+            put()
+        for every, (time, into, numbers, put) in self._seldom:
             if cycle % every == 0:
-                put(now)
+                time[0] = now
+                into[:] = numbers
+                put()
 
     def close(self) -> None:
         """Let go of all channels."""

@@ -48,6 +48,7 @@ class Events:
     ) -> None:
         self._writer, self._source = writer, source.encode()
         self.events = tuple(_event(name, text, parameters) for name, text in expressions.items())
+        self._watched = tuple((each.expression.holds, each.armed, each) for each in self.events)
         self._refresh = refreshing(one.slot for each in self.events for one in each.expression.operands)
 
     def bind(self, writer: Writer) -> None:
@@ -58,17 +59,17 @@ class Events:
         """Look at all conditions, and tell of those that came true."""
         for refresh in self._refresh:
             refresh()
-        for event in self.events:
+        for holds, armed, event in self._watched:
             try:
-                holds = event.expression.holds()
+                true = holds()
             except ArithmeticError as error:
-                holds, event.trouble = False, str(error)
-            if holds:
-                if event.armed[0]:
-                    event.armed[0] = 0.0
+                true, event.trouble = False, str(error)
+            if true:
+                if armed[0]:
+                    armed[0] = 0.0
                     self._tell(event, now)
-            elif not event.armed[0]:
-                event.armed[0] = 1.0
+            elif not armed[0]:
+                armed[0] = 1.0
 
     def _tell(self, event: Event, now: float) -> None:
         event.count += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from wholebody.parameters.owned import own_channel
@@ -18,7 +18,8 @@ class Journal:
     """Puts every parameter that was set from outside on a channel, with the cycle that it was set before."""
 
     def __init__(self, names: ControllerNames, parameters: Parameters) -> None:
-        self.time, self.cycle = 0.0, 0
+        self.now: Callable[[], tuple[float, int]] = lambda: (0.0, 0)
+        """What time it is in the loop, and which cycle."""
         self._index = {id(slot): index for index, slot in enumerate(parameters)}
         most = max((slot.about.size for slot in parameters), default=1)
         self._opened = contextlib.ExitStack()
@@ -29,7 +30,7 @@ class Journal:
     def note(self, slot: Slot, values: Array) -> None:
         """A parameter was set to these numbers."""
         count = len(values)
-        self._time[0], self._cycle[0] = self.time, self.cycle
+        self._time[0], self._cycle[0] = self.now()
         self._what[0], self._what[1] = self._index[id(slot)], count
         self._values[:count] = values.data
         self._writer.put()
