@@ -1,9 +1,9 @@
 """What bindings, events, services and logs cost a servo loop, and how fast a configuration loads.
 
 bindings_and_events    of one cycle: what ten input bindings, ten output bindings and five events add on Dreamer with
-                       ten tasks, timed call by call (apply and emit, less those of a loop with nothing bound), on a robot
-                       of numbers: physics is another process. Goals come at 100 Hz into a loop of 1 kHz; with
-                       `…_all_new`, ten new ones come in every cycle.
+                       ten tasks, timed call by call (apply and emit, less those of a loop with nothing bound), on a
+                       robot of numbers: physics is another process. Goals come at 100 Hz into a loop of 1 kHz;
+                       with `…_all_new`, ten new ones come in every cycle.
 get                    from another process, of a loop that beats at 1 kHz in real time; `period_…` is what the loop's
                        period was meanwhile, and without anybody asking.
 log_…                  state and command of that loop at 1 kHz, recorded by another process.

@@ -48,6 +48,7 @@ WholebodyError
 ├── BadExpression            (ValueError)         an event's expression that is no comparison of parameters
 ├── BadBinding               (ValueError)         a parameter that cannot be bound as asked
 ├── NoController                                  no controller of that name runs
+├── BadStateMachine          (ValueError)         states that do not lead anywhere, or two of one name
 ├── BadTask                  (ValueError)         a task that cannot be what it says
 ├── BadConstraint            (ValueError)         a constraint that cannot hold
 ├── BadProblem               (ValueError)         tasks and constraints that make no problem together
@@ -277,6 +278,10 @@ class BadBinding(WholebodyError, ValueError):
 
 class NoController(WholebodyError):
     """No controller of that name runs."""
+
+
+class BadStateMachine(WholebodyError, ValueError):
+    """States that do not lead anywhere, or two of one name."""
 
 
 class BadTask(WholebodyError, ValueError):

@@ -8,6 +8,7 @@ controller.wait_for("arrived", timeout=5.0)
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -189,12 +190,17 @@ class Remote:
         One that fired since this Remote was made, and was not waited for yet, counts: a goal can be set and then waited
         for, however fast it is reached.
         """
-        if event not in self._more["events"]:
-            raise UnknownName("event", event, self._more["events"])
+        return self.wait_for_any([event], timeout)
+
+    def wait_for_any(self, events: Sequence[str], timeout: float | None = None) -> Happened | None:
+        """Wait for the first of several events; None if none happens in time."""
+        for event in events:
+            if event not in self._more["events"]:
+                raise UnknownName("event", event, self._more["events"])
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             for each in self._heard:
-                if each.name == event:
+                if each.name in events:
                     self._heard.remove(each)
                     return each
             if not self._events.wait(until=until, mode="next"):
