@@ -2,7 +2,10 @@
 
 import contextlib
 import json
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +22,8 @@ from wholebody.parameters.records import value_record
 from wholebody.parameters.remote import Remote, running
 from wholebody.parameters.sending import Sending
 from wholebody.simulation import Simulation
+
+REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 class Running:
@@ -260,3 +265,13 @@ def test_a_gripper_closes_by_its_topic_and_is_held_until_then():
         assert abs(left_finger) < 0.05, "what cannot be is refused"
         assert remote.get("grippers.right.closed") == 1.0
         assert remote.get("grippers.left.closed") == 0.0
+
+
+def test_the_example_streams_a_goal_along_a_spline_and_closes_the_hand():
+    with Running("dreamer_grasp") as grasp:
+        remote = Remote()
+        start = remote.get("tasks.right_hand.goal")
+        subprocess.run([sys.executable, "-m", "examples.goal_stream"], check=True, cwd=REPOSITORY, timeout=50)
+        assert remote.get("tasks.right_hand.goal") - start == pytest.approx([0.05, 0.0, 0.08])
+        assert remote.get("grippers.right.closed") == 1.0
+        assert grasp.loop.steering.bindings.inputs[0].taken > 50

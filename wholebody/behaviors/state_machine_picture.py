@@ -7,10 +7,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from wholebody.behaviors.state_machine import Change, StateMachine, Watch
+from wholebody.behaviors.state_machine import Change, State, StateMachine, Watch
 from wholebody.errors import MissingExtra
 
 RADIUS = 1.0
+CLEAR = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
 CURRENT, OTHER = "#ffcf66", "#e8eef4"
 
 
@@ -50,11 +51,8 @@ def _draw_one(panel: Any, machine: StateMachine) -> None:
     turns = {name: math.pi / 2 - 2 * math.pi * index / count for index, name in enumerate(machine.states)}
     places = {name: (RADIUS * math.cos(turn), RADIUS * math.sin(turn)) for name, turn in turns.items()}
     for state in machine.states.values():
-        late = [("time-out", state.late)] if state.late is not None else []
-        for event, target in (*state.on.items(), *late):
-            _arrow(
-                panel, places[state.name], places[target], f"{event}" if event != "time-out" else f"{state.timeout:g} s"
-            )
+        for target, label in _labels(state).items():
+            _arrow(panel, places[state.name], places[target], label)
     for name, (x, y) in places.items():
         colour = CURRENT if machine.current is machine.states[name] else OTHER
         box = {"boxstyle": "round,pad=0.5", "facecolor": colour, "edgecolor": "#445"}
@@ -65,9 +63,19 @@ def _draw_one(panel: Any, machine: StateMachine) -> None:
     panel.set_axis_off()
 
 
+def _labels(state: State) -> dict[str, str]:
+    """What leads from a state to each that follows it."""
+    found: dict[str, list[str]] = {}
+    for event, target in state.on.items():
+        found.setdefault(target, []).append(event)
+    if state.late is not None:
+        found.setdefault(state.late, []).append(f"{state.timeout:g} s")
+    return {target: "\n".join(reasons) for target, reasons in found.items()}
+
+
 def _arrow(panel: Any, begin: tuple[float, float], end: tuple[float, float], label: str) -> None:
     style = {"arrowstyle": "-|>", "color": "#667", "connectionstyle": "arc3,rad=0.18", "shrinkA": 22, "shrinkB": 22}
     panel.annotate("", xy=end, xytext=begin, arrowprops=style)
     x, y = (begin[0] + end[0]) / 2, (begin[1] + end[1]) / 2
     aside = 0.09 * (end[1] - begin[1]), -0.09 * (end[0] - begin[0])
-    panel.text(x + aside[0], y + aside[1], label, fontsize=7, ha="center", va="center", color="#335")
+    panel.text(x + aside[0], y + aside[1], label, fontsize=7, ha="center", va="center", color="#335", bbox=CLEAR)
