@@ -18,6 +18,7 @@ LADDER = (
     ("kinematics", "tasks", "constraints", "estimation", "motion", "simulation", "perception"),
     ("control", "locomotion", "planning"),
     ("behaviors",),
+    ("configuration",),
     ("cli",),
 )
 # The only steps to a neighbour on the same rung.

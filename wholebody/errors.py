@@ -23,6 +23,7 @@ WholebodyError
 │   ├── ClockJumped                               a message from the future
 │   └── ChannelFault         (OSError)            anything else the operating system refuses
 ├── BridgeError                                   machines that cannot be connected
+├── BadRecording             (ValueError)         a log that cannot be written, or a file that is none
 ├── BadMessage               (ValueError)         a record that cannot be built as asked
 ├── BadRobot                 (ValueError)         a robot description that contradicts itself or physics
 ├── UnknownName              (KeyError)           no robot, link, joint, posture … of that name
@@ -45,6 +46,11 @@ WholebodyError
 ├── BadEstimator             (ValueError)         a filter that cannot be set up as asked
 │   └── MissingSensor                             a robot that lacks a sensor the estimator needs
 ├── BadParameter             (ValueError)         a value that a parameter cannot take
+├── BadConfiguration         (ValueError)         a configuration file that says what cannot be; file, line, key, remedy
+├── BadExpression            (ValueError)         an event's expression that is no comparison of parameters
+├── BadBinding               (ValueError)         a parameter that cannot be bound as asked
+├── NoController                                  no controller of that name runs
+├── BadStateMachine          (ValueError)         states that do not lead anywhere, or two of one name
 ├── BadTask                  (ValueError)         a task that cannot be what it says
 ├── BadConstraint            (ValueError)         a constraint that cannot hold
 ├── BadProblem               (ValueError)         tasks and constraints that make no problem together
@@ -175,6 +181,10 @@ class BridgeError(WholebodyError):
     """Machines that cannot be connected."""
 
 
+class BadRecording(WholebodyError, ValueError):
+    """A log that cannot be written, or a file that is none."""
+
+
 class BadMessage(WholebodyError, ValueError):
     """A record that cannot be built as asked."""
 
@@ -259,6 +269,31 @@ class MissingSensor(BadEstimator):
 
 class BadParameter(WholebodyError, ValueError):
     """A value that a parameter cannot take: out of bounds, of another size, or no number."""
+
+
+class BadConfiguration(WholebodyError, ValueError):
+    """A configuration file that says what cannot be; `problems` has a line for each: file, line, key and remedy."""
+
+    def __init__(self, what: str, problems: Sequence[str] = (), located: bool = False) -> None:
+        self.problems = tuple(problems) or (what,)
+        self.located = located  # whether the text says file and line already
+        super().__init__("\n".join([what, *problems]) if problems else what)
+
+
+class BadExpression(WholebodyError, ValueError):
+    """An event's expression that is no comparison of parameters; the text shows the part that is refused."""
+
+
+class BadBinding(WholebodyError, ValueError):
+    """A parameter that cannot be bound as asked: an unknown transport, or two types on one topic."""
+
+
+class NoController(WholebodyError):
+    """No controller of that name runs."""
+
+
+class BadStateMachine(WholebodyError, ValueError):
+    """States that do not lead anywhere, or two of one name."""
 
 
 class BadTask(WholebodyError, ValueError):

@@ -14,6 +14,14 @@ COMMANDS = (
     "start",
     "stop",
     "status",
+    "run",
+    "check",
+    "params",
+    "get",
+    "set",
+    "log",
+    "replay",
+    "plot",
     "console",
     "read",
     "filter",
@@ -57,5 +65,5 @@ def application(asked: list[str]) -> typer.Typer:
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
-            app.command(name)(getattr(module, name))
+            app.command(name, context_settings=getattr(module, "CONTEXT", None))(getattr(module, name))
     return app

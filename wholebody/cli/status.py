@@ -1,4 +1,4 @@
-"""wholebody status: how a robot's daemon is doing."""
+"""wholebody status: how a robot's daemon and its whole-body controllers are doing."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from wholebody.cli import life
 from wholebody.cli.picture import Picture, seconds
 from wholebody.cli.tables import controller_table, event_table, headline, refusal_table, stage_table, wide_console
 from wholebody.cli.watching import Watcher, nothing_runs
+from wholebody.cli.whole_body import whole_body_table, whole_body_views
 from wholebody.errors import NoRobot
 
 
@@ -22,22 +23,28 @@ def status(
 ) -> None:
     """Say how the robot's daemon is doing: ticks, missed cycles, controllers, what was refused, how long it all takes.
 
-    Exit code 1 if it is not running.
+    And how controllers do that `wholebody run` has started, with a daemon or without. Exit code 1 if nothing runs.
     """
     watcher = Watcher(name)
+    loops = whole_body_views(watcher.names.robot)
     try:
         picture = watcher.look()
     except NoRobot:
         if as_json:
-            print(json.dumps({"name": watcher.names.robot, "running": False}))
-            raise typer.Exit(1) from None
+            print(json.dumps({"name": watcher.names.robot, "running": False, "whole_body": [asdict(x) for x in loops]}))
+        elif loops:
+            wide_console().print(whole_body_table(loops))
+        if as_json or loops:
+            raise typer.Exit(0 if loops else 1) from None
         raise
     processes = {role.name: life.process_of(role, picture.name) for role in life.ROLES}
     if as_json:
-        print(json.dumps(as_object(picture, processes)))
+        print(json.dumps({**as_object(picture, processes), "whole_body": [asdict(each) for each in loops]}))
     else:
         show(picture, processes)
-    if picture.process is None:
+        if loops:
+            wide_console().print(whole_body_table(loops))
+    if picture.process is None and not loops:
         raise typer.Exit(1)
 
 

@@ -25,6 +25,8 @@ class Coactuation(Constraint):
         Coactuation("torso", "torso_lower_pitch", ["torso_upper_pitch"])
 
     λ is the effort of the transmission on each slave. `Coactuation.of(model)` takes the robot's own couplings.
+
+    ratios  how far each slave goes for one of the master
     """
 
     master: str

@@ -46,7 +46,10 @@ class FlatContact(Constraint):
 
 @dataclass(eq=False, repr=False)
 class PointContact(Constraint):
-    """A point that stays where it is; its frame may turn about it. λ is the force of the world on the robot."""
+    """A point that stays where it is; its frame may turn about it. λ is the force of the world on the robot.
+
+    point  where it is in its frame
+    """
 
     frame: str
     point: Annotated[Vector3, Unit("m")] = 0.0

@@ -14,7 +14,7 @@ goals the less: `python -m experiments.standing_pushes` measures both.
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from wholebody.errors import BadProblem
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
+from wholebody.parameters import Bounds, Unit
 
 WIDEST = 0.2
 """rad or m: the window of a joint whose greatest effort nobody knows."""
@@ -85,6 +86,9 @@ class Impedance:
     offset   whether what the servo lacks is added to the position
     """
 
+    leak: Annotated[float, Unit("1/s"), Bounds(0, 1e4)]
+    window: Annotated[Array, Unit("rad"), Bounds(1e-6, 1e3)]
+
     def __init__(
         self,
         controller: Solver,
@@ -106,7 +110,7 @@ class Impedance:
         self._take_gains(stiffness, damping, offset)
         efforts = np.array([joint.effort for joint in moving])
         enough = np.where(np.isfinite(efforts), efforts / self._command.stiffness, WIDEST)
-        self.window: Array = np.array(np.broadcast_to(enough if window is None else window, len(moving)), float)
+        self.window = np.array(np.broadcast_to(enough if window is None else window, len(moving)), float)
         if not (self.window > 0).all():
             raise BadProblem(f"a window must be above 0, not {window!r}; a joint without effort has none")
         self.position, self.velocity = np.zeros(len(moving)), np.zeros(len(moving))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 from wholebody.errors import BadParameter, UnknownName
 from wholebody.model.layout import Array, Integers
+from wholebody.parameters import Bounds, Unit
 from wholebody.robots.robot import Robot
 
 
@@ -20,7 +22,17 @@ class JointPID:
 
     Gains are the robot's own unless given, one number for all or one for each. The integral stops while the effort is
     at its limit.
+
+    goal           where each joint is to be, rad or m
+    stiffness      kp
+    damping        kd
+    integral_gain  ki
     """
+
+    goal: Annotated[Array, Unit("rad")]
+    stiffness: Annotated[Array, Unit("N·m/rad"), Bounds(0, 1e6)]
+    damping: Annotated[Array, Unit("N·m·s/rad"), Bounds(0, 1e6)]
+    integral_gain: Annotated[Array, Unit("N·m/(rad·s)"), Bounds(0, 1e6)]
 
     def __init__(
         self,
@@ -44,7 +56,7 @@ class JointPID:
         self.damping = self._checked("damping", [g.damping if g else 0.0 for g in own], damping)
         self.integral_gain = self._checked("integral_gain", integral_gain, None)
         self.held_where_found = goal is None
-        self.goal: Array = np.zeros(len(self.joints))
+        self.goal = np.zeros(len(self.joints))
         if goal is not None:
             self.goal[:] = goal
         self._limit: Array = np.array([robot.joint(name).effort for name in self.joints])

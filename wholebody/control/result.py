@@ -126,6 +126,16 @@ class Result:
             first += rows
         raise UnknownName("constraint", name, [each.name for each in self._table.problem.constraints])
 
+    @property
+    def errors(self) -> Array:
+        """The errors of all tasks, where `error_places` says."""
+        return self._shown.error
+
+    @property
+    def error_places(self) -> dict[str, slice]:
+        """Where in `errors` the rows of each task are; the same object for the same problem."""
+        return self._table.shown
+
     def error(self, task: str) -> Array:
         """The error of a task that is enabled or sensing, row by row."""
         if task not in self._table.shown:

@@ -13,9 +13,10 @@ import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from wholebody.control.estimate import Estimate
 from wholebody.control.joint_pid import JointPID
@@ -28,6 +29,7 @@ from wholebody.messages import Mode
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
+from wholebody.parameters import Bounds, Unit
 from wholebody.robots.robot import Robot
 
 STAGES = ("read", "estimate", "model", "behavior", "solve", "write", "publish")
@@ -73,6 +75,9 @@ goals in the tasks of one problem and returns that."""
 Publish = Callable[["Servo"], None]
 """Who wants to know: called after the command is written, in the order of the list."""
 
+Input = Callable[["Servo"], None]
+"""Who brings something in, such as goals from other processes: called before the behavior, in the order of the list."""
+
 
 @dataclass
 class Counters:
@@ -86,7 +91,7 @@ class Counters:
 
 
 class Servo:
-    """Newest state → estimate → snapshot → behavior → controller → reference → whoever wants to know.
+    """Newest state → estimate → snapshot → inputs → behavior → controller → reference → whoever wants to know.
 
     It runs on a robot's interface and a clock, which may be one simulation. A state that cannot be used, or a problem
     that cannot be solved, is a fault: the last safe command stays, `faults` says why, and when that goes on for longer
@@ -96,13 +101,18 @@ class Servo:
     mode          what the joints follow: effort; position; or impedance: both, with stiffness and damping
     others        who moves the joints that the model does not have: held where they are found, unless given
     model_every   the model is updated in every n-th cycle, and not at all in between
-    task_every    so is the behavior
+    task_every    the behavior is asked in every n-th cycle
     viscous       whether efforts make up for the damping of joints that the robot's description knows
-    max_staleness how old a snapshot may be, in seconds, before it is a fault
+    max_staleness  how old a snapshot may be, in seconds, before it is a fault
     patience      for how many seconds faults are borne
     """
 
     FAULTS_KEPT = 16
+
+    max_staleness: Annotated[float, Unit("s"), Bounds(0, 10)]
+    patience: Annotated[float, Unit("s"), Bounds(0, 60)]
+    model_every: Annotated[int, Unit("1"), Bounds(1, 1000)]
+    task_every: Annotated[int, Unit("1"), Bounds(1, 1000)]
 
     def __init__(
         self,
@@ -119,6 +129,7 @@ class Servo:
         viscous: bool = True,
         max_staleness: float = 0.05,
         patience: float = 0.1,
+        inputs: Sequence[Input] = (),
         publish: Sequence[Publish] = (),
     ) -> None:
         self.robot, self.clock, self.controller, self.behavior = robot, clock, controller, behavior
@@ -126,7 +137,7 @@ class Servo:
         self.description = self.model.robot if description is None else description
         self.mode, self.patience, self.max_staleness = mode, patience, max_staleness
         self.model_every, self.task_every = model_every, task_every
-        self.publish = tuple(publish)
+        self.inputs, self.publish = tuple(inputs), tuple(publish)
         self._check()
         self.estimate = Estimate(self.model, self.description.state_dtype())
         damping = damping_of(self.model.robot) if viscous else None
@@ -197,6 +208,8 @@ class Servo:
             trouble = self._update_model()
         mark(MODEL)
 
+        for take in self.inputs:
+            take(self)
         if not trouble:
             self._update_tasks()
         mark(BEHAVIOR)
@@ -279,6 +292,7 @@ class ReferenceSheet:
         memory = np.zeros(1, robot.reference_dtype())
         self._memory = memory
         self.record = memory[0]
+        self.raw: npt.NDArray[np.uint8] = memory.view(np.uint8)  # the same as bytes
         whole = np.array_equal(joints, np.arange(len(robot.joint_names)))
         self._joints = slice(None) if whole else joints
         self._mask = memory["mask"][0]

@@ -69,6 +69,19 @@ class Timing:
         return np.asarray(1e9 / np.maximum(np.diff(self._in_order(self._begun)), 1))
 
     @property
+    def last_seconds(self) -> float:
+        """How long the last cycle took that is done."""
+        return float(self._laps[(self.cycles - 1) % len(self._laps)].sum()) * 1e-9 if self.cycles else 0.0
+
+    @property
+    def last_frequency(self) -> float:
+        """Cycles in a second, from the beginnings of the last two cycles that are done."""
+        if self.cycles < 2:
+            return 0.0
+        kept = len(self._begun)
+        return 1e9 / max(int(self._begun[(self.cycles - 1) % kept] - self._begun[(self.cycles - 2) % kept]), 1)
+
+    @property
     def table(self) -> tuple[StageTime, ...]:
         """Each stage and the total."""
         laps = self.microseconds

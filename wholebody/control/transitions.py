@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from wholebody.model.compiled import compiled
 from wholebody.model.cut import at_address
 from wholebody.model.layout import Array, Integers
 from wholebody.model.snapshot import Snapshot
+from wholebody.parameters import Bounds, Unit
 from wholebody.tasks import kinds
 
 NOTHING, GOAL, GAIN, STATE, PRIORITY, CONTACT = 0, 1, 2, 3, 4, 5
@@ -64,7 +66,11 @@ class Transitions:
     A change is found by itself: another problem, another state, another gain, or a goal that moves by more than
     `jump` (in its own unit) in one cycle. Goals that move less, along a trajectory, are followed as they are. A change
     during a transition begins a new one from the command of that instant. Efforts, positions and velocities fade alike.
+
+    jump  how far a goal moves in one cycle, in its own unit, before that is a change that takes its time
     """
+
+    jump: Annotated[float, Unit("1"), Bounds(1e-12, 1e12)]
 
     def __init__(self, controller: WBOSC, durations: Durations | None = None, jump: float = 0.02) -> None:
         if not jump > 0:

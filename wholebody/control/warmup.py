@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from wholebody import robots
+from wholebody.control.compound import CompoundTask
 from wholebody.control.problem import Problem
+from wholebody.control.readings import Readings
 from wholebody.control.transitions import Transitions
 from wholebody.control.wbosc import WBOSC
 from wholebody.model import Model
 from wholebody.model.compiled import kernels_of
 from wholebody.model.warmup import Progress, telling
+from wholebody.parameters import Parameters
 from wholebody.tasks import Orientation2DTask, PoseTask
 
 
@@ -23,3 +26,4 @@ def warmup(progress: Progress | None = None) -> None:
         Transitions(WBOSC(model)).solve(snapshot, Problem(tasks))
         for task in tasks:
             task.error(snapshot)
+        Readings(Parameters(), CompoundTask(dict.fromkeys(tasks, 1)), 1)

@@ -34,3 +34,10 @@ class Size:
 @dataclass(frozen=True)
 class OneForEachRow:
     """The parameter has a number for each row of its task; one number given stands for all of them."""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a parameter is for, in a few words; unless a class says it in its docstring, as `name  meaning`."""
+
+    text: str

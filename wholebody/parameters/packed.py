@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from wholebody.errors import BadParameter, closest
-from wholebody.parameters.annotations import Bounds, OneForEachRow, Size, Unit
-
-Array = npt.NDArray[np.float64]
+from wholebody.parameters.parameter import Array, Parameter, checked, is_plain, parameters_of
 
 DISABLED, ENABLED, SENSING = 0, 1, 2
 """What stands first in the flat array: the operational state."""
 
 STATES = {"disabled": DISABLED, "enabled": ENABLED, "sensing": SENSING}
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """What a field's annotation says."""
-
-    name: str
-    unit: str
-    bounds: Bounds
-    size: int | None  # None for a single number, −1 for one for each row
 
 
 @dataclass(eq=False, kw_only=True)
@@ -58,7 +45,7 @@ class Packed:
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
         """The fields with a unit, in the order in which they lie in `numbers`."""
-        return tuple(_by_name(cls).values())
+        return tuple(parameters_of(cls).values())
 
     def __post_init__(self) -> None:
         """Lay the parameters into one array."""
@@ -93,13 +80,13 @@ class Packed:
                 raise BadParameter(f"'{self.name}': state {value!r} is none of {allowed}{closest(str(value), STATES)}")
             own["state"] = value
             own["numbers"][0] = STATES[value]
-        elif (parameter := _by_name(type(self)).get(name)) is not None:
+        elif (parameter := parameters_of(type(self)).get(name)) is not None:
             view = own[f"_{name}"]
-            view[:] = self._checked(parameter, value, len(view))
+            view[:] = value if is_plain(parameter, value, view) else self._checked(parameter, value, len(view))
             if parameter.size is None:
                 own[name] = float(view[0])
         else:
-            known = _by_name(type(self))
+            known = parameters_of(type(self))
             fixed = name in {each.name for each in dataclasses.fields(self)}
             raise BadParameter(
                 f"'{self.name}': {name} is fixed when a {type(self).__name__} is made; make a new one"
@@ -108,21 +95,7 @@ class Packed:
             )
 
     def _checked(self, parameter: Parameter, value: Any, size: int) -> Array:
-        what = f"'{self.name}': {parameter.name}"
-        try:
-            given = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise BadParameter(f"{what} must be numbers, not {value!r}") from None
-        one_for_all = given.ndim == 0 and (size == 1 or parameter.size == -1 or isinstance(value, int | float))
-        if given.shape != (size,) and not one_for_all:
-            raise BadParameter(f"{what} must have {size} numbers, not shape {given.shape}")
-        bounds = parameter.bounds
-        if not np.isfinite(given).all():
-            raise BadParameter(f"{what} must be finite, not {value!r}")
-        if given.size and (given.min() < bounds.lower or given.max() > bounds.upper):
-            unit = f" {parameter.unit}" if parameter.unit != "1" else ""
-            raise BadParameter(f"{what} = {value!r} is outside {bounds.lower:g} … {bounds.upper:g}{unit}")
-        return np.broadcast_to(given, (size,))
+        return checked(f"'{self.name}': {parameter.name}", parameter, value, size)
 
     def __reduce__(self) -> Any:
         """Copy and pickle by making it anew, with an array of its own."""
@@ -137,28 +110,3 @@ class Packed:
 
 def _again(kind: type[Packed], values: dict[str, Any]) -> Packed:
     return kind(**values)
-
-
-_known: dict[type, dict[str, Parameter]] = {}
-
-
-def _by_name(kind: type) -> dict[str, Parameter]:
-    """The parameters of a class, read off its annotations once."""
-    if kind not in _known:
-        hints = get_type_hints(kind, include_extras=True)
-        fields: Any = dataclasses.fields(kind)
-        found = (_parameter(each.name, hints[each.name]) for each in fields)
-        _known[kind] = {each.name: each for each in found if each is not None}
-    return _known[kind]
-
-
-def _parameter(name: str, hint: Any) -> Parameter | None:
-    notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-    units = [each for each in notes if isinstance(each, Unit)]
-    if not units:
-        return None
-    bounds = next((each for each in reversed(notes) if isinstance(each, Bounds)), Bounds())
-    sizes = [each.count for each in notes if isinstance(each, Size)]
-    if any(isinstance(each, OneForEachRow) for each in notes):
-        sizes = [-1]
-    return Parameter(name, units[-1].symbol, bounds, sizes[-1] if sizes else None)

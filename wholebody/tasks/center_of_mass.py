@@ -18,7 +18,10 @@ from wholebody.tasks.vectors import Vector3
 
 @dataclass(eq=False, repr=False)
 class CenterOfMassTask(Task):
-    """Bring the centre of mass to a place in the world: e = c* − c, along the axes that count, such as "xy"."""
+    """Bring the centre of mass to a place in the world: e = c* − c, along the axes that count, such as "xy".
+
+    goal  where the centre of mass shall be, in world
+    """
 
     goal: Annotated[Vector3, Unit("m")]
     axes: str = "xyz"

@@ -28,6 +28,8 @@ class InternalForceTask(Task):
     Forces are those of the world on the robot; a positive goal squeezes, as when holding a box between the hands, a
     negative one pulls apart, as feet that push each other outwards. It lives in the left null space of S·Nc,
     L* = I − S Nc·(S Nc)‾, so it moves nothing. While one of the contacts is off, it asks for nothing.
+
+    goal  how hard they press, N; less than zero: how hard they pull
     """
 
     contact_a: str

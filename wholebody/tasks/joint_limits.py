@@ -26,6 +26,10 @@ class JointLimitTask(Task):
 
     It belongs at the top. A row appears when its joint enters the margin, and asks for ẍ = −kd q̇ there: a joint that
     comes in fast is braked at once, with a step in effort. `JointLimitTask.of(model)` takes the robot's own limits.
+
+    lower   the least position of each joint
+    upper   the greatest
+    margin  how far before a limit a joint is pushed back
     """
 
     joints: Sequence[str]

@@ -27,6 +27,8 @@ class JointPositionTask(Task):
         JointPositionTask("torso", [0.1], ["torso_yaw"])
 
     `joints` are names; without them, all joints of the robot in its order. Radians, or metres where they slide.
+
+    goal  where each joint shall be
     """
 
     goal: Annotated[Gain, Unit("rad")]

@@ -27,6 +27,7 @@ class PoseTask(Task):
 
     goal_position     where the frame's origin shall be, in the reference frame
     goal_orientation  a quaternion x y z w, or a rotation matrix when it is made; none is (0, 0, 0, 1)
+    origin            kept at zero: the frame's own origin is what is brought there
     reference         the frame in which goals and errors are measured: the world, unless told
 
     In a kernel it is a Cartesian position of the frame's origin above a 3D orientation.

@@ -70,6 +70,14 @@ class Task(Packed):
     It asks for ẍ* = kp e + kd (ẋ* − ẋ) + ki ∫e dt + ẍff, in as many rows as the error has. Without a damping given,
     kd = 2 √kp, critically damped, also when the stiffness is set anew. A gain is one number for all rows, or one for
     each. A task can be enabled, disabled, or sensing: then its error is computed, and nothing is done about it.
+
+    stiffness          kp, of the error
+    damping            kd, of the velocity
+    integral_gain      ki, of the accumulated error
+    integral_limit     how large the accumulated error may grow, in each row
+    goal_velocity      ẋ*, in the unit of the error per second
+    goal_acceleration  ẍff, in the unit of the error per second squared
+    accumulated        ∫e dt, which the controller keeps
     """
 
     integral_limit: Annotated[float, Unit("1"), Bounds(0, 1e9)] = 1e9  # of ∫e dt, in each row

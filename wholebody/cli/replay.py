@@ -1,0 +1,116 @@
+"""wholebody replay: put the messages of a log on channels again, or repeat the run it is a log of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from wholebody.channels import Channel
+from wholebody.channels.playback import Recording
+from wholebody.errors import BadRecording
+from wholebody.parameters.line import told_in
+from wholebody.parameters.remote import ABOUT
+
+if TYPE_CHECKING:
+    from wholebody.control.servo import Servo
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(help="A file of `wholebody log`.")],
+    channels: Annotated[list[str] | None, typer.Option(help="A channel; may be given again. All, if not.")] = None,
+    prefix: Annotated[str, typer.Option(help="Put before the names of channels: 'again.robot.state'.")] = "",
+    speed: Annotated[float, typer.Option(min=0.0, help="Times real time; 0: as fast as it goes.")] = 1.0,
+    repeat: Annotated[
+        bool, typer.Option("--repeat", help="Run the controller again in simulation, with what came in, and compare.")
+    ] = False,
+) -> None:
+    """Put the messages of a log on channels again, at the pace at which they came.
+
+    With --repeat: build the same controller and simulation, give them the same inputs in the same cycles, and compare
+    the commands bit by bit; exit code 1 if one differs.
+    """
+    recording = Recording(file)
+    if not recording.whole:
+        console.print(f"{file} ends in the middle; it is read up to there")
+    if repeat:
+        compared, differ = run_again(recording)
+        console.print(f"{compared} commands compared, {differ} differ")
+        raise typer.Exit(1 if differ or not compared else 0)
+    put = put_again(recording, channels or [], prefix, speed)
+    console.print(f"{put} messages put on {len(channels or recording.layouts)} channels")
+
+
+def put_again(recording: Recording, channels: list[str], prefix: str, speed: float) -> int:
+    """Put messages on channels, each when it is its turn; how many."""
+    count, total = 0, sum(recording.counts.get(name, 0) for name in channels or recording.layouts)
+    writers: dict[str, Any] = {}
+    begun, first = time.monotonic(), None
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task(recording.file.name, total=total)
+        for each in recording.messages(channels):
+            first = each.stamp if first is None else first
+            if speed > 0:
+                time.sleep(max(0.0, begun + (each.stamp - first) / speed - time.monotonic()))
+            if each.channel not in writers:
+                name = f"{prefix}.{each.channel}" if prefix else each.channel
+                writers[each.channel] = Channel(name, recording.layouts[each.channel]).writer()
+            writer = writers[each.channel]
+            writer.message.setfield(each.record, each.record.dtype, 0)
+            writer.put()
+            count += 1
+            progress.advance(bar)
+    for writer in writers.values():
+        writer.close()
+    return count
+
+
+def run_again(recording: Recording) -> tuple[int, int]:
+    """Repeat the run of the controller in a log; how many commands were compared, and how many differ."""
+    from wholebody.cli.repeating import Comparison, again
+
+    first = _controller(recording)
+    told = told_in([each.record for each in _last_told(recording, f"{first}{ABOUT}")])
+    _, applied = recording.table(f"{first}.applied") if f"{first}.applied" in recording.layouts else (None, [])
+    _, commands = recording.table(f"{first}.command")
+    if not len(commands):
+        raise BadRecording(f"{recording.file} has no commands of '{first}'")
+    comparison = Comparison(commands)
+    with (
+        again(told, applied, recording.file) as servo,
+        Progress(console=Console(stderr=True), transient=True) as progress,
+    ):
+        bar = progress.add_task("repeating", total=float(commands["time"][-1]))
+        servo.publish = (comparison.look,)
+        _go(servo, float(commands["time"][-1]), lambda now: progress.update(bar, completed=now))
+    return comparison.compared, comparison.differ
+
+
+def _go(servo: Servo, end: float, show: Any) -> None:
+    servo.start()
+    while servo.time < end - 0.5 * servo.clock.period:
+        servo.cycle()
+        if servo.counters.cycles % 500 == 0:
+            show(servo.time)
+
+
+def _controller(recording: Recording) -> str:
+    """The robot and controller that a log is of."""
+    found = [name.removesuffix(ABOUT) for name in recording.layouts if name.endswith(ABOUT)]
+    if len(found) != 1:
+        raise BadRecording(f"{recording.file} is the log of {len(found)} controllers ({', '.join(found)}), not of one")
+    return found[0]
+
+
+def _last_told(recording: Recording, channel: str) -> Iterator[Any]:
+    """The parts of the text that a controller told last."""
+    messages = list(recording.messages([channel]))
+    parts = int(messages[-1].record["parts"])
+    yield from messages[-parts:]

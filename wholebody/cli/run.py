@@ -1,0 +1,172 @@
+"""wholebody run: run the controller that a YAML file describes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wholebody.errors import WholebodyError
+from wholebody.hardware.names import default_name
+
+if TYPE_CHECKING:
+    from wholebody.cli.wiring import Wired
+    from wholebody.configuration.building import Built
+
+LOG = logging.getLogger("wholebody.run")
+LEVELS = {"DEBUG": 10, "INFO": 20, "WARN": 30, "ERROR": 40, "FATAL": 50}
+FIELDS = {"package": "name", "file": "filename", "line": "lineno", "function": "funcName", "pid": "process"}
+
+
+def run(
+    file: Annotated[str, typer.Argument(help="A YAML file, or a ready configuration by name (`wholebody check`).")],
+    interface: Annotated[
+        str,
+        typer.Option(help="simulation, daemon (a robot that `wholebody start` runs), loopback; the file's, if not."),
+    ] = "",
+    seconds: Annotated[float, typer.Option(min=0.0, help="How long; until Ctrl-C, if left out.")] = 0.0,
+    name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "",
+    fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as it goes, not in real time.")] = False,
+    priority: Annotated[int, typer.Option(help="Real-time priority; 0 for none.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="At the end, print one JSON object.")] = False,
+) -> None:
+    """Run the controller that a file describes: the robot in MuJoCo, or through its daemon.
+
+    \b
+      wholebody run dreamer_reach
+      wholebody get tasks.right_hand.error                        from another terminal
+      wholebody set tasks.right_hand.goal 0.4 -0.2 1.0
+    """
+    from wholebody.cli.wiring import robot_of, wired
+    from wholebody.configuration.building import build
+    from wholebody.configuration.reading import read
+
+    built = build(choose(read(file), interface, fast))
+    set_up_log(built.settings.log_level, built.settings.log_fields)
+    robot_name = name or default_name()
+    with (
+        robot_of(built, robot_name) as (robot, clock),
+        wired(built, robot, clock, robot_name) as loop,
+        carried(built, robot_name),
+        ending(),
+    ):
+        LOG.info("%s runs on '%s': %s", built.settings.name, robot_name, built.robot.name)
+        begun = time.perf_counter()
+        go_on(loop, seconds, priority)
+        told = summary(loop, time.perf_counter() - begun)
+    print(json.dumps(told) if as_json else f"{loop.servo.timing}\n{in_words(told)}")
+
+
+def choose(configuration: Any, interface: str, fast: bool) -> Any:
+    """The configuration, with the interface of the command line instead of the file's."""
+    settings = configuration.settings
+    if interface:
+        settings.interface.type = interface
+        if settings.interface.model_extra:
+            settings.interface.model_extra.clear()
+    if settings.interface.type == "daemon":
+        settings.interface.model_extra.setdefault("controller", settings.name)
+    if fast and settings.interface.type == "simulation":
+        settings.interface.model_extra["real_time"] = False
+    return configuration
+
+
+def go_on(loop: Wired, seconds: float, priority: int) -> None:
+    """Run the loop until its time is over or a signal comes."""
+    from wholebody.realtime import realtime
+
+    with contextlib.suppress(Ended):
+        loop.servo.start()
+        if priority:
+            realtime(priority)
+        if seconds:
+            loop.servo.run(seconds)
+        else:
+            loop.servo.run()
+
+
+def summary(loop: Wired, wall: float) -> dict[str, float]:
+    """How it went."""
+    servo = loop.servo
+    return {
+        "cycles": servo.counters.cycles,
+        "seconds": round(servo.time - servo.begun, 6),
+        "wall_seconds": round(wall, 3),
+        "missed": servo.clock.missed,
+        "faults": servo.counters.faults,
+        "inputs": sum(each.taken for each in loop.steering.bindings.inputs),
+        "refused": sum(each.refused for each in loop.steering.bindings.inputs),
+        "events": sum(each.count for each in loop.steering.events.events),
+    }
+
+
+def in_words(told: dict[str, float]) -> str:
+    """The summary as a line."""
+    return ", ".join(f"{value:g} {key.replace('_', ' ')}" for key, value in told.items())
+
+
+class Ended(BaseException):
+    """Somebody asked for the end."""
+
+
+@contextlib.contextmanager
+def ending() -> Iterator[None]:
+    """Let SIGTERM and SIGINT end the loop in an orderly way."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise Ended
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def carried(built: Built, robot: str) -> Iterator[None]:
+    """A process that carries the bindings which are no channels, while the loop runs."""
+    bindings = [each for each in built.bindings if each.transport != "channel"]
+    if not bindings:
+        yield
+        return
+    plan = {
+        "robot": robot,
+        "controller": built.settings.name,
+        "bindings": [{**vars(each), "properties": dict(each.properties)} for each in bindings],
+        "sizes": {each.parameter: built.parameters.slot(each.parameter).about.size for each in bindings},
+    }
+    command = [sys.executable, "-m", "wholebody.cli.carrier_process", json.dumps(plan)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        assert process.stdout is not None
+        if process.stdout.readline().strip() != "ready":
+            raise WholebodyError(f"the process that carries bindings ended (exit code {process.wait()})")
+        yield
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def set_up_log(level: str, fields: Sequence[str]) -> None:
+    """What is said while running, and with which prefix (Table B.2 of ControlIt!)."""
+    prefix = " ".join(f"%({FIELDS[each]})s" for each in fields)
+    format = f"%(levelname)s {prefix + ' ' if prefix else ''}%(message)s"
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter(format))
+    LOG.handlers[:], LOG.propagate = [handler], False
+    LOG.setLevel(LEVELS[level])
+    warnings.showwarning = lambda message, *_: LOG.warning("%s", message)

@@ -1,0 +1,148 @@
+"""Markers: where tasks want things to be and where they are, as data for any viewer."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from wholebody.control.servo import Servo
+from wholebody.model.snapshot import Snapshot
+from wholebody.parameters.owned import own_channel
+from wholebody.parameters.records import ControllerNames
+from wholebody.tasks import (
+    CartesianPositionTask,
+    CenterOfMassTask,
+    Orientation2DTask,
+    Orientation3DTask,
+    PoseTask,
+    Task,
+)
+from wholebody.tasks.rotations import quaternion_of
+
+NAME = 48
+POINT, DIRECTION, FRAME = 1, 2, 4
+"""What a marker shows: a point; a direction; axes."""
+
+
+def marker_record(count: int) -> np.dtype[Any]:
+    """The markers of all tasks that have one: goal and actual, in world; `shows` says what of them counts."""
+    marker = np.dtype(
+        [
+            ("task", f"S{NAME}"),
+            ("frame", f"S{NAME}"),
+            ("shows", "u1"),
+            ("enabled", "?"),
+            ("goal_position", "<f8", (3,)),
+            ("goal_orientation", "<f8", (4,)),
+            ("goal_direction", "<f8", (3,)),
+            ("position", "<f8", (3,)),
+            ("orientation", "<f8", (4,)),
+            ("direction", "<f8", (3,)),
+        ],
+        align=True,
+    )
+    return np.dtype([("time", "<f8"), ("markers", marker, (count,))], align=True)
+
+
+class Markers:
+    """Puts the markers of tasks on a channel, now and then, after the command is written.
+
+    Goals that are measured from another frame than the world are shown where that frame has them now.
+    """
+
+    def __init__(self, names: ControllerNames, tasks: Iterable[Task], every: int = 50) -> None:
+        self.tasks = [task for task in tasks if type(task) in SHOWN]
+        self._every = every
+        self._opened = contextlib.ExitStack()
+        self._writer: Any = None
+        if self.tasks:
+            channel = self._opened.enter_context(own_channel(names.markers, marker_record(len(self.tasks))))
+            self._writer = self._opened.enter_context(channel.writer())
+
+    def __call__(self, servo: Servo) -> None:
+        """Put them, if it is their turn."""
+        if self._writer is None or servo.counters.cycles % self._every:
+            return
+        message = self._writer.message
+        message["time"] = servo.time
+        for task, marker in zip(self.tasks, message["markers"], strict=True):
+            marker["task"], marker["enabled"] = task.name.encode()[:NAME], task.state == "enabled"
+            SHOWN[type(task)](task, servo.snapshot, marker)
+        self._writer.put()
+
+    def close(self) -> None:
+        """Let go of the channel."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        """Return them."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close them."""
+        self.close()
+
+
+def _frame(task: Any, now: Snapshot, marker: Any) -> Any:
+    """Where the task's frame is; the placement of its reference, 4 × 4."""
+    frame = now.model.frame(task.frame)
+    marker["frame"] = task.frame.encode()[:NAME]
+    marker["position"] = now.position(frame)
+    marker["orientation"] = quaternion_of(np.ascontiguousarray(now.rotation(frame)))
+    reference = getattr(task, "reference", None)
+    return np.eye(4) if reference is None else now.placement(now.model.frame(reference))
+
+
+def _point(task: CartesianPositionTask, now: Snapshot, marker: Any) -> None:
+    at = _frame(task, now, marker)
+    marker["shows"] = POINT
+    marker["position"] += now.rotation(now.model.frame(task.frame)) @ task.point
+    marker["goal_position"] = at[:3, :3] @ task.goal + at[:3, 3]
+
+
+def _center(task: CenterOfMassTask, now: Snapshot, marker: Any) -> None:
+    marker["shows"], marker["position"], marker["goal_position"] = POINT, now.com_in_world, task.goal
+
+
+def _direction(task: Orientation2DTask, now: Snapshot, marker: Any) -> None:
+    _frame(task, now, marker)
+    marker["shows"], marker["goal_direction"] = DIRECTION, task.goal
+    marker["goal_position"] = marker["position"]
+    marker["direction"] = now.rotation(now.model.frame(task.frame)) @ task.axis
+
+
+def _axes(task: Orientation3DTask, now: Snapshot, marker: Any) -> None:
+    at = _frame(task, now, marker)
+    marker["shows"], marker["goal_position"] = FRAME, marker["position"]
+    marker["goal_orientation"] = _turned(at, task.goal)
+
+
+def _pose(task: PoseTask, now: Snapshot, marker: Any) -> None:
+    at = _frame(task, now, marker)
+    marker["shows"] = POINT | FRAME
+    marker["goal_position"] = at[:3, :3] @ task.goal_position + at[:3, 3]
+    marker["goal_orientation"] = _turned(at, task.goal_orientation)
+
+
+def _turned(at: Any, goal: Any) -> Any:
+    """A quaternion of the reference's axes, in world."""
+    a, b, c, d = quaternion_of(np.ascontiguousarray(at[:3, :3]))
+    x, y, z, w = goal
+    return (
+        d * x + a * w + b * z - c * y,
+        d * y - a * z + b * w + c * x,
+        d * z + a * y - b * x + c * w,
+        d * w - a * x - b * y - c * z,
+    )
+
+
+SHOWN: dict[type[Task], Any] = {
+    CartesianPositionTask: _point,
+    CenterOfMassTask: _center,
+    Orientation2DTask: _direction,
+    Orientation3DTask: _axes,
+    PoseTask: _pose,
+}

@@ -1,0 +1,81 @@
+"""Journal: what came into a loop from outside, and in which cycle it counted first; so that a run can be repeated."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from wholebody.parameters.owned import own_channel
+from wholebody.parameters.parameter import Array
+from wholebody.parameters.records import ControllerNames, applied_record
+from wholebody.parameters.reflection import Parameters, Slot, given_value
+
+DEPTH = 1024
+
+
+class Journal:
+    """Puts every parameter that was set from outside on a channel, with the cycle that it was set before."""
+
+    def __init__(self, names: ControllerNames, parameters: Parameters) -> None:
+        self.now: Callable[[], tuple[float, int]] = lambda: (0.0, 0)
+        """What time it is in the loop, and which cycle."""
+        self._index = {id(slot): index for index, slot in enumerate(parameters)}
+        most = max((slot.about.size for slot in parameters), default=1)
+        self._opened = contextlib.ExitStack()
+        channel = self._opened.enter_context(own_channel(names.applied, applied_record(most), DEPTH))
+        self._writer = self._opened.enter_context(channel.writer())
+        self._time, self._values, self._cycle, self._what = _fields(self._writer)
+
+    def note(self, slot: Slot, values: Array) -> None:
+        """A parameter was set to these numbers."""
+        count = len(values)
+        self._time[0], self._cycle[0] = self.now()
+        self._what[0], self._what[1] = self._index[id(slot)], count
+        self._values[:count] = values.data
+        self._writer.put()
+
+    def close(self) -> None:
+        """Let go of the channel."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        """Return it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+
+def _fields(writer: Any) -> tuple[Any, Any, Any, Any]:
+    """Time, values, cycle, and index with count, where they are in the writer's message."""
+    fields = writer.message.dtype.fields
+    at = {name: fields[name][1] for name in fields}
+    raw = writer.raw.data
+    return (
+        raw[at["time"] : at["time"] + 8].cast("d"),
+        raw[at["values"] :].cast("d"),
+        raw[at["cycle"] : at["cycle"] + 8].cast("Q"),
+        raw[at["index"] : at["index"] + 8].cast("I"),
+    )
+
+
+class Repeat:
+    """Sets parameters again as a journal says, cycle by cycle.
+
+    paths  of the parameters of the run that was journalled, in their order
+    """
+
+    def __init__(self, parameters: Parameters, paths: Sequence[str], records: Any) -> None:
+        self._slots = [parameters.slot(path) for path in paths]
+        self._records = sorted(records, key=lambda each: int(each["cycle"]))
+        self._at = 0
+
+    def apply(self, cycle: int) -> None:
+        """Set what was set before this cycle."""
+        while self._at < len(self._records) and int(self._records[self._at]["cycle"]) <= cycle:
+            record = self._records[self._at]
+            slot = self._slots[int(record["index"])]
+            slot.set(given_value(slot, record["values"][: int(record["count"])]))
+            self._at += 1

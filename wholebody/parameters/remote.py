@@ -1,0 +1,295 @@
+"""Remote: a running controller as another process sees it: its parameters, events and what it is doing.
+
+controller = Remote()                                     # the one that runs; or Remote("reach", "dreamer")
+controller.set("tasks.right_hand.goal", [0.4, -0.2, 1.0])
+controller.wait_for("arrived", timeout=5.0)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wholebody import messages
+from wholebody.channels import Channel, directory
+from wholebody.errors import BadParameter, NoController, UnknownName, closest
+from wholebody.parameters.line import Line, is_alive
+from wholebody.parameters.packed import STATES
+from wholebody.parameters.parameter import Array
+from wholebody.parameters.records import ControllerNames, Verb
+from wholebody.parameters.reflection import About, Value, shown, write_values
+
+ABOUT = ".about"
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event: when it fired, how often so far, and the numbers that its expression looked at."""
+
+    name: str
+    time: float
+    count: int
+    expression: str
+    values: tuple[float, ...]
+
+
+def running() -> list[tuple[str, str]]:
+    """The controllers that run on this machine, as (robot, controller)."""
+    found = []
+    for name in directory.names():
+        if name.endswith(ABOUT) and name.count(".") >= 2:
+            robot, _, controller = name[: -len(ABOUT)].rpartition(".")
+            if is_alive(name):
+                found.append((robot, controller))
+    return found
+
+
+class Remote:
+    """A controller that runs in another process. Without names it is the only one that runs."""
+
+    def __init__(self, controller: str = "", robot: str = "") -> None:
+        self.names = _find(controller, robot)
+        self._line = Line(self.names)
+        self._read_about()
+        self._events = Channel(self.names.events, messages.event()).reader()
+        while self._events.next():
+            pass
+        self._heard: list[Happened] = []
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self._line.alive
+
+    # --- parameters --------------------------------------------------------------------------------
+
+    def list(self) -> tuple[About, ...]:
+        """What is known of every parameter."""
+        self._refresh()
+        return tuple(self._parameters.values())
+
+    def about(self, path: str) -> About:
+        """What is known of a parameter."""
+        self._refresh()
+        if path not in self._parameters:
+            raise UnknownName("parameter", path, self._parameters)
+        return self._parameters[path]
+
+    def get(self, path: str, timeout: float = 2.0) -> Value:
+        """The value of a parameter in the cycle that answers."""
+        about = self.about(path)
+        answer = self._ask(Verb.GET, self._index[path], (), timeout)
+        return shown(about, answer["values"][: about.size])
+
+    def set(self, path: str, value: Any, timeout: float = 2.0) -> Value:
+        """Set a parameter, and return what it is now; BadParameter if it was refused."""
+        about = self.about(path)
+        answer = self._ask(Verb.SET, self._index[path], _numbers(about, value), timeout)
+        return shown(about, answer["values"][: about.size])
+
+    def values(self, timeout: float = 2.0) -> dict[str, Value]:
+        """The values of all parameters, of one cycle."""
+        self._refresh()
+        with Channel(self.names.values) as channel, channel.reader() as reader:
+            number = int(self._ask(Verb.VALUES, 0, (), timeout)["number"])
+            numbers = _long(reader, number)
+        found, first = {}, 0
+        for each in self._parameters.values():
+            found[each.path] = shown(each, numbers[first : first + each.size])
+            first += each.size
+        return found
+
+    def save(self, file: str | Path) -> None:
+        """Write the values that can be set into a YAML file, which a configuration can include."""
+        values = self.values()
+        saved = [each.path for each in self._parameters.values() if each.writable and each.saved]
+        write_values(file, {path: values[path] for path in saved})
+
+    def enable(self, name: str) -> None:
+        """Switch a task or constraint on."""
+        self.set(self._path_of(name, "state"), "enabled")
+
+    def disable(self, name: str) -> None:
+        """Switch a task or constraint off."""
+        self.set(self._path_of(name, "state"), "disabled")
+
+    def sense(self, name: str) -> None:
+        """Let a task compute its error and do nothing about it."""
+        self.set(self._path_of(name, "state"), "sensing")
+
+    def set_priority(self, task: str, priority: int) -> None:
+        """Give a task another priority; higher numbers are more important."""
+        self.set(self._path_of(task, "priority"), priority)
+
+    # --- what it is doing (Table C.1) --------------------------------------------------------------
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """All that the controller tells of itself, besides its parameters: joints, configuration, topics."""
+        return self._more
+
+    def actuable_joint_indices(self) -> dict[str, int]:
+        """The order of every joint with a motor in the model."""
+        return _numbered(self._more["joints"]["actuated"])
+
+    def command_joint_indices(self) -> dict[str, int]:
+        """The order of the joints in the command."""
+        return _numbered(self._more["joints"]["command"])
+
+    def real_joint_indices(self) -> dict[str, int]:
+        """The order of every real joint in the model."""
+        return _numbered(self._more["joints"]["real"])
+
+    def task_parameters(self) -> dict[str, Value]:
+        """Every parameter of tasks, and its value."""
+        return self._values_of("tasks.")
+
+    def constraint_parameters(self) -> dict[str, Value]:
+        """Every parameter of constraints, and its value."""
+        return self._values_of("constraints.")
+
+    def controller_parameters(self) -> dict[str, Any]:
+        """The settings of Tables B.1 and B.2, and what of controller and loop can change."""
+        return {**self._more["settings"], **self._values_of("controller."), **self._values_of("servo.")}
+
+    def controller_configuration(self) -> dict[str, Any]:
+        """The compound task, most important first, and the constraint set, with their states."""
+        values = self.values()
+        tasks = sorted(self._more["tasks"], key=lambda name: -float(values[f"tasks.{name}.priority"]))
+        return {
+            "compound_task": [
+                {"name": name, "priority": int(float(values[f"tasks.{name}.priority"])), "operational_state": state}
+                for name in tasks
+                for state in [values[f"tasks.{name}.state"]]
+            ],
+            "constraint_set": [
+                {"name": name, "operational_state": values[f"constraints.{name}.state"]}
+                for name in self._more["constraints"]
+            ],
+        }
+
+    def constraint_jacobians(self, timeout: float = 2.0) -> dict[str, Array]:
+        """The Jacobian of every constraint, now: a row for each direction, a column for each velocity."""
+        found = {}
+        with Channel(self.names.jacobian) as channel, channel.reader() as reader:
+            for index, name in enumerate(self._more["constraints"]):
+                numbers = _long(reader, int(self._ask(Verb.JACOBIAN, index, (), timeout)["number"]))
+                found[name] = numbers.reshape(-1, len(self._more["joints"]["velocity"]))
+        return found
+
+    # --- events ------------------------------------------------------------------------------------
+
+    def wait_for(self, event: str, timeout: float | None = None) -> Happened | None:
+        """Wait for an event; None if it does not happen in time.
+
+        One that fired since this Remote was made, and was not waited for yet, counts: a goal can be set and then waited
+        for, however fast it is reached.
+        """
+        return self.wait_for_any([event], timeout)
+
+    def wait_for_any(self, events: Sequence[str], timeout: float | None = None) -> Happened | None:
+        """Wait for the first of several events; None if none happens in time."""
+        for event in events:
+            if event not in self._more["events"]:
+                raise UnknownName("event", event, self._more["events"])
+        until = None if timeout is None else time.monotonic() + timeout
+        while True:
+            for each in self._heard:
+                if each.name in events:
+                    self._heard.remove(each)
+                    return each
+            if not self._events.wait(until=until, mode="next"):
+                return None
+            self._heard.append(_happened(self._events.message, self._more["events"]))
+
+    def forget(self) -> None:
+        """Events up to now do not count."""
+        self._heard.clear()
+        while self._events.next():
+            pass
+
+    def rearm(self, event: str) -> None:
+        """Let an event fire once more, though its condition still holds."""
+        self.set(f"events.{event}.armed", 1)
+
+    # --- asking ------------------------------------------------------------------------------------
+
+    def _ask(self, verb: Verb, index: int, numbers: Any, timeout: float) -> Any:
+        return self._line.ask(verb, index, numbers, timeout)
+
+    def _refresh(self) -> None:
+        """A controller that was started again may have other parameters."""
+        if self._line.is_new:
+            self._read_about()
+
+    def _read_about(self) -> None:
+        everything = self._line.read()
+        self._parameters = {each["path"]: _about(each) for each in everything.pop("parameters")}
+        self._index = {path: index for index, path in enumerate(self._parameters)}
+        self._more = everything
+
+    def _values_of(self, first: str) -> dict[str, Value]:
+        return {path: value for path, value in self.values().items() if path.startswith(first)}
+
+    def _path_of(self, name: str, what: str) -> str:
+        for group in ("tasks", "constraints"):
+            if (path := f"{group}.{name}.{what}") in self._parameters:
+                return path
+        known = [*self._more["tasks"], *self._more["constraints"]]
+        raise UnknownName("task or constraint", name, known)
+
+
+def _find(controller: str, robot: str) -> ControllerNames:
+    there = running()
+    fitting = [each for each in there if robot in ("", each[0]) and controller in ("", each[1])]
+    if len(fitting) == 1:
+        return ControllerNames(*fitting[0])
+    if fitting:
+        shown_names = ", ".join(f"{name} on {on}" for on, name in fitting)
+        raise NoController(f"several controllers run: {shown_names}; say which")
+    asked = f" called '{controller}'" if controller else ""
+    asked += f" on '{robot}'" if robot else ""
+    near = closest(controller, [name for _, name in there])
+    raise NoController(f"no controller{asked} runs{near}; start one: wholebody run FILE")
+
+
+def _about(plain: dict[str, Any]) -> About:
+    return About(**{**plain, "choices": tuple(plain["choices"])})
+
+
+def _numbers(about: About, value: Any) -> Any:
+    """A value as numbers, as far as it can be told without the controller."""
+    if about.kind == "state" and isinstance(value, str):
+        if value not in about.choices:
+            choices = ", ".join(about.choices)
+            raise BadParameter(f"{about.path} is one of {choices}, not {value!r}{closest(value, about.choices)}")
+        return [float(STATES[value])]
+    try:
+        numbers = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise BadParameter(f"{about.path} must be numbers, not {value!r}") from None
+    if numbers.ndim > 1 or len(numbers) not in (1, about.size):
+        raise BadParameter(f"{about.path} must have {about.size} numbers, not shape {np.shape(value)}")
+    return numbers
+
+
+def _long(reader: Any, number: int) -> Array:
+    while reader.next():
+        if int(reader.message["number"]) == number:
+            return np.array(reader.message["values"][: int(reader.message["count"])])
+    raise NoController("the answer was overwritten by those to others; ask again")
+
+
+def _numbered(names: list[str]) -> dict[str, int]:
+    return {name: index for index, name in enumerate(names)}
+
+
+def _happened(message: Any, events: dict[str, int]) -> Happened:
+    name = bytes(message["name"]).decode()
+    values = tuple(float(each) for each in message["values"][: events.get(name, 0)])
+    return Happened(name, float(message["time"]), int(message["count"]), bytes(message["text"]).decode(), values)
