@@ -70,7 +70,7 @@ def quadratic(rounds: int) -> dict[str, Timing | float]:
                 start = time.perf_counter_ns()
                 command = controller.solve(model.at(q, v), problem)
                 samples.append((time.perf_counter_ns() - start) * 1e-3)
-                programs += command.programs
+                programs += command.steps
             results[f"{name}_qp_{case}"] = Timing.of(samples)
-            results[f"{name}_qp_{case}_programs"] = round(programs / len(samples), 2)
+            results[f"{name}_qp_{case}_steps"] = round(programs / len(samples), 2)
     return results

@@ -66,7 +66,7 @@ def test_without_limits_it_is_wbosc(name):
             snapshot = model.at(model.random(rng), rng.normal(size=model.nv) * 0.3)
             ours = QuadraticController(model, **UNLIMITED).solve(snapshot, problem)
             assert ours.fault is None
-            assert ours.programs == 0
+            assert ours.steps == 0
             assert_same(ours, unlimited_wbosc(model).solve(snapshot, problem))
 
 
@@ -85,7 +85,7 @@ def test_where_no_limit_is_reached_it_is_wbosc(name):
     model = model_of(name)
     snapshot, problem = model.at(model.posture("stand")), standing(model, com=(0.0, 0.001, 0.0))
     ours = QuadraticController(model).solve(snapshot, problem)
-    assert ours.programs == 0
+    assert ours.steps == 0
     assert_same(ours, unlimited_wbosc(model).solve(snapshot, problem))
 
 

@@ -15,7 +15,16 @@ from wholebody.control.problem import Problem
 from wholebody.control.quadratic_contacts import Bearing, bearing_of
 from wholebody.control.quadratic_descent import Descent
 from wholebody.control.quadratic_distances import Distances
-from wholebody.control.quadratic_memory import PERIOD, Extent, Work, carve_coordinates, carve_work, size_of_work
+from wholebody.control.quadratic_memory import (
+    ACTIVE,
+    PERIOD,
+    SOLVED,
+    Extent,
+    Work,
+    carve_active,
+    carve_work,
+    size_of_work,
+)
 from wholebody.control.quadratic_result import InfeasibleFault, Limit, QuadraticResult
 from wholebody.control.result import Fault, Sheets
 from wholebody.control.table import Table
@@ -29,8 +38,6 @@ from wholebody.model.snapshot import Snapshot
 UNITS = {"pull": "N", "slip": "N", "tip": "N·m", "spin": "N·m"}
 TOLERATED = 1e-5
 LOST = 1e-3
-NEAR = 1e-2
-"""Rows that come so near to their bound, as a share of what is large, are in the next cycle's first program."""
 
 
 @dataclass
@@ -178,7 +185,7 @@ class QuadraticController:
             work,
             bearing,
             Sheets(model, table, output_size(joints, model.nv, sizes)),
-            Descent(memory, work, carve_coordinates(model.nv, joints, sizes, extent, numbers)),
+            Descent(memory, carve_active(model.nv, joints, sizes, extent, numbers, counts, work)),
             _limits_of(model, bearing),
             np.ones(sizes.tasks),
             bool(table.own_tasks or table.own_constraints),
@@ -194,10 +201,10 @@ class QuadraticController:
         snapshot, sheet = self.model.at(self.model.neutral()), prepared.sheets.take()
         if self._distances is not None:
             self._distances.fill(snapshot, prepared.descent.memory, prepared.work)
-        self._begin(snapshot, prepared, still, sheet.flat)
-        prepared.descent.rehearse()
-        self._finish(snapshot, prepared, sheet.flat, still)
-        prepared.descent.forget()
+        self._solve(snapshot, prepared, still, sheet.flat)
+        kernels.evaluate(*prepared.descent.memory)
+        self._write(snapshot, prepared, still, sheet.flat)
+        prepared.work.state[ACTIVE] = 0
 
     def _fill_weights(self, prepared: Prepared) -> None:
         index = 0
@@ -224,25 +231,24 @@ class QuadraticController:
         if self._distances is not None:
             self._distances.fill(snapshot, now.descent.memory, now.work)
         sheet = now.sheets.take()
-        verdict = self._begin(snapshot, now, self._settings, sheet.flat)
-        if verdict != kernels.WELL:
+        verdict = self._solve(snapshot, now, self._settings, sheet.flat)
+        if verdict == kernels.UNSETTLED:
+            if not now.descent.run():
+                now.descent.relax()
+        elif verdict != kernels.WELL:
             return self._safe(_why(verdict, now.table, snapshot), snapshot, now)
-        before = now.descent.programs.solved
-        if not now.descent.run():
-            excess = now.descent.relax()
-            if excess.max() > TOLERATED:
-                return self._refuse(excess, snapshot, now)
-        slack, residual = self._finish(snapshot, now, sheet.flat, self._settings)
+        slack, residual = self._write(snapshot, now, self._settings, sheet.flat)
+        if slack.min(initial=0.0) < -TOLERATED:
+            return self._refuse(slack, residual, snapshot, now)
         result = QuadraticResult(model, now.table, sheet.shown, self.limits)
-        residual /= np.sqrt(now.weights)
-        result.explain(self._names(now), slack, residual, now.descent.programs.solved - before)
+        result.explain(self._names(now), slack, residual, int(now.work.state[SOLVED]))
         self._last = result
         return result
 
-    def _begin(self, snapshot: Snapshot, now: Prepared, settings: Array, output: Array) -> int:
-        """Solve without limits, and write the limits down."""
+    def _solve(self, snapshot: Snapshot, now: Prepared, settings: Array, output: Array) -> int:
+        """Find motion and forces; how that went."""
         integers, table, beyond, numbers, counts = now.descent.memory
-        return kernels.begin(
+        return kernels.solve(
             integers,
             self.model.numbers,
             snapshot.storage,
@@ -258,34 +264,27 @@ class QuadraticController:
             output,
         )
 
-    def _finish(self, snapshot: Snapshot, now: Prepared, output: Array, settings: Array) -> tuple[Array, Array]:
+    def _write(self, snapshot: Snapshot, now: Prepared, settings: Array, output: Array) -> tuple[Array, Array]:
         """Write the command; how far each limit is, and what each task did not get."""
         rows = len(now.work.value)
         report = np.empty(rows + len(now.weights))
-        slack, residual = report[:rows], report[rows:]
-        before = now.descent.rows_of_programs(len(now.limits))
-        now.descent.listed = kernels.finish(
-            *now.descent.memory, snapshot.storage, settings, NEAR, output, residual, slack
-        )
-        now.descent.keep(before)
-        return slack, residual
+        kernels.write(*now.descent.memory, snapshot.storage, settings, now.weights, output, report)
+        return report[:rows], report[rows:]
 
     def _names(self, now: Prepared) -> tuple[Limit, ...]:
         return now.limits if self._distances is None else now.limits + self._distances.limits
 
-    def _refuse(self, excess: Array, snapshot: Snapshot, now: Prepared) -> QuadraticResult:
+    def _refuse(self, slack: Array, residual: Array, snapshot: Snapshot, now: Prepared) -> QuadraticResult:
         """Say which limits would be exceeded and which tasks lose, and give the last safe command."""
-        names, order = self._names(now), np.argsort(-excess)
+        names = self._names(now)
         violations = [
-            (str(names[row]), float(excess[row] * now.work.scale[row]), names[row].unit)
-            for row in order
-            if excess[row] > TOLERATED
+            (str(names[row]), float(-slack[row] * now.work.scale[row]), names[row].unit)
+            for row in np.argsort(slack)
+            if slack[row] < -TOLERATED
         ]
-        residual = np.zeros(len(now.weights))
-        kernels.residuals(*now.descent.memory, residual)
         lost = [task.name for task, each in zip(now.table.problem.tasks, residual, strict=True) if each > LOST]
         error = Infeasible(violations, lost)
-        now.descent.forget()
+        now.work.state[ACTIVE] = 0
         if self._raise:
             raise error
         return self._safe(InfeasibleFault(str(error), error), snapshot, now)

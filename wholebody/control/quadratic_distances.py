@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from wholebody.control import quadratic_rows as kernels
-from wholebody.control.quadratic_descent import Memory
-from wholebody.control.quadratic_memory import PAIRS, Work
+from wholebody.control.quadratic_memory import PAIRS, Memory, Work
 from wholebody.control.quadratic_result import Limit
 from wholebody.kinematics.collision import Collisions
 from wholebody.model.snapshot import Snapshot

@@ -6,15 +6,17 @@ import math
 
 from wholebody.control.forces import count_pressed, fill_pressed
 from wholebody.control.memory import carve
-from wholebody.control.quadratic_chain import Chain, factor_level, rotate, solve_level
+from wholebody.control.quadratic_chain import Chain, factor_gram, factor_level, rotate, solve_level
 from wholebody.control.quadratic_memory import (
     FIRST,
     FORCE,
     FREE,
     HARD_TOLERANCE,
     HELD,
+    LAST,
     LEVEL,
     LEVELS,
+    LOOSE,
     MOTION,
     PERIOD,
     PRESSED,
@@ -61,6 +63,8 @@ def factor_levels(
     n, sizes, memory, work, chain = a.n, a.sizes, a.memory, a.work, a.motion
     out = carve(a.joints, n, sizes.held, sizes.shown, output)
     hard = settings[HARD_TOLERANCE]
+    for i in range(len(work.losses)):
+        work.losses[i] = 0.0
     held = count_constraints(table, sizes, memory)
     K = work.K
     for i in range(n):
@@ -98,9 +102,10 @@ def factor_levels(
         if not math.isfinite(total):
             return NOT_FINITE
     used = factor_level(chain, 0, held, width, 0, hard)
-    solve_level(chain, 0, held, 0, used)
+    none = cut(work.losses, 0, (n,))
+    _solve_once(chain, 0, held, 0, used, none)
     more = factor_level(chain, held, held + free, width, used, hard)
-    solve_level(chain, held, free, used, more)
+    _solve_once(chain, held, free, used, more, none)
     used += more
     _add_forces(a, used)
     if settings[STRICT] == 0.0:
@@ -108,6 +113,7 @@ def factor_levels(
             memory.first_of_level[level] = width
     _weigh(table, a, weights)
     count = 0
+    state[LAST] = used
     for level in range(sizes.levels):
         first = memory.first_of_level[level]
         end = memory.first_of_level[level + 1]
@@ -115,6 +121,7 @@ def factor_levels(
         rank = factor_level(chain, first, end, width, used, tolerance)
         count = _note_level(work, count, MOTION, first, end - first, used, rank)
         used += rank
+        factor_gram(chain, first, end - first, used - rank, rank)
     state[ROTATED] = used
     count = _note_level(work, count, REST, 0, 0, used, n - used)
     state[LEVELS] = _factor_forces(table, a, count, hard)
@@ -122,11 +129,19 @@ def factor_levels(
 
 
 @compiled
+def _solve_once(chain: Chain, first: int, count: int, used: int, rank: int, none: Array) -> None:
+    """Decide what no limit can change."""
+    factor_gram(chain, first, count, used, rank)
+    solve_level(chain, first, count, used, rank, none)
+
+
+@compiled
 def _note_level(work: Work, count: int, kind: int, first: int, columns: int, at: int, rank: int) -> int:
     i = LEVEL * count
     work.levels[i], work.levels[i + 1], work.levels[i + 2] = kind, first, columns
     work.levels[i + 3], work.levels[i + 4] = at, rank
-    work.loss[count] = 0.0
+    work.levels[i + 5] = work.state[LAST]
+    work.state[LAST] += rank
     return count + 1
 
 
@@ -202,9 +217,15 @@ def _columns_of_forces(table: Integers, now: Values, a: All, bound: bool) -> Non
 @compiled
 def through_pushes(a: All, row: Array, gradient: Array) -> None:
     """Of a row on λ: rotate it, and add what it has on u by way of S̄ Jcᵀ λ = S̄ Lᵀ u to the gradient."""
-    chain, held, pushed = a.force, a.work.state[HELD], a.work.state[PUSHED]
-    turned = cut(row, 0, (held,))
-    rotate(chain, min(a.work.state[TURNED], held), turned)
+    turned = cut(row, 0, (a.work.state[HELD],))
+    rotate(a.force, min(a.work.state[TURNED], a.work.state[HELD]), turned)
+    push(a, turned, gradient)
+
+
+@compiled
+def push(a: All, turned: Array, gradient: Array) -> None:
+    """The same for a row that is rotated already."""
+    chain, pushed = a.force, a.work.state[PUSHED]
     p = a.work.zeta
     for i in range(pushed - 1, -1, -1):
         total = turned[i]
@@ -301,10 +322,13 @@ def _factor_forces(table: Integers, a: All, count: int, tolerance: float) -> int
         used += rank
     rank = _factor_force(chain, passive + pressed, width, width, used, held, tolerance)
     count = _note_level(work, count, FORCE, passive + pressed, sizes.driven, used, rank)
-    work.state[TURNED] = used + rank
-    return count
+    used += rank
+    work.state[TURNED] = used
+    return _note_level(work, count, LOOSE, 0, 0, used, held - used)
 
 
 @compiled
 def _factor_force(chain: Chain, first: int, end: int, width: int, used: int, held: int, tolerance: float) -> int:
-    return factor_level(chain, first, end, width, used, tolerance) if used < held else 0
+    rank = factor_level(chain, first, end, width, used, tolerance) if used < held else 0
+    factor_gram(chain, first, end - first, used, rank)
+    return rank

@@ -42,17 +42,17 @@ class InfeasibleFault(Fault):
 class QuadraticResult(Result):
     """A command that keeps all limits."""
 
-    __slots__ = ("_names", "_residual", "_slack", "programs")
+    __slots__ = ("_names", "_residual", "_slack", "steps")
 
     _names: tuple[Limit, ...]
     _slack: Array
     _residual: Array
-    programs: int
-    """How many quadratic programs it took: none as long as WBOSC's answer keeps all limits."""
+    steps: int
+    """How many sets of active limits were tried: none as long as WBOSC's answer keeps all limits."""
 
-    def explain(self, names: tuple[Limit, ...], slack: Array, residual: Array, programs: int) -> None:
-        """Note what `active`, `losses` and `programs` are told from."""
-        self._names, self._slack, self._residual, self.programs = names, slack, residual, programs
+    def explain(self, names: tuple[Limit, ...], slack: Array, residual: Array, steps: int) -> None:
+        """Note what `active`, `losses` and `steps` are told from."""
+        self._names, self._slack, self._residual, self.steps = names, slack, residual, steps
 
     def instead(self, fault: Fault) -> QuadraticResult:
         """The same command once more, because the next could not be found."""

@@ -1,4 +1,4 @@
-"""The kernels of the rows of limits: their bounds, and their gradients in the coordinates of the levels."""
+"""The kernels of the rows of limits: what they are rows on, and their bounds."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ import math
 
 from wholebody.constraints import constraint as constraint_kinds
 from wholebody.constraints.contacts import across_axis
-from wholebody.control.quadratic_chain import rotate
-from wholebody.control.quadratic_levels import through_pushes
 from wholebody.control.quadratic_limits import closing_range, velocity_range
 from wholebody.control.quadratic_memory import (
     BRAKING,
     CLEARANCE,
     CLOSING,
-    HELD,
+    LISTED,
     PAIRS,
     PERIOD,
-    PUSHED,
-    ROTATED,
     ROWS,
     SETTINGS,
     All,
@@ -98,65 +94,9 @@ def fill_limits(now: Values, a: All, settings: Array, bearing: Array, contacts: 
         lower[first + r] = ((least - gaps[1, r]) / period - gaps[2, r]) / settings[CLOSING]
         upper[first + r] = math.inf
     work.state[ROWS] = first + work.state[PAIRS]
+    work.state[LISTED] = 0
     for row in range(work.state[ROWS]):
         work.known[row] = 0
-
-
-@compiled
-def fill_gradient(a: All, row: int) -> None:
-    """Note the gradient of a row of limits, in rotated coordinates: those of u, then of what is left of λ."""
-    work, n, L = a.work, a.n, a.memory.L
-    held, pushed = work.state[HELD], work.state[PUSHED]
-    gradient, on_force = work.gradient, work.spare
-    for i in range(n):
-        gradient[i] = 0.0
-    for c in range(held):
-        on_force[c] = 0.0
-    base = n - a.joints
-    efforts, contact = a.joints, a.joints + len(a.driven)
-    pair = contact + work.contact.shape[0]
-    forces = False
-    if row < efforts:
-        gradient[base + row] = 1.0
-        _unwhiten(L, gradient, base + row)
-    elif row < contact:
-        j = a.driven[row - efforts]
-        for i in range(j, n):
-            gradient[i] = L[i, j]
-        for c in range(held):
-            on_force[c] = -work.K[j, c]
-        forces = True
-    elif row < pair:
-        for c in range(held):
-            on_force[c] = work.contact[row - contact, c]
-        forces = True
-    else:
-        for i in range(n):
-            gradient[i] = work.pairs[row - pair, i]
-        _unwhiten(L, gradient, n - 1)
-    for i in range(n, n + held - pushed):
-        gradient[i] = 0.0
-    if forces and held > 0:
-        through_pushes(a, on_force, gradient)
-    rotate(a.motion, work.state[ROTATED], cut(gradient, 0, (n,)))
-    if forces:
-        for c in range(pushed, held):
-            gradient[n + c - pushed] = on_force[c]
-    inverse = 1.0 / work.scale[row]
-    for i in range(n + held - pushed):
-        work.gradients[row, i] = gradient[i] * inverse
-    work.known[row] = 1
-
-
-@compiled
-def _unwhiten(L: Array, g: Array, last: int) -> None:
-    """g ← L⁻ᵀ g, with nothing after `last` in it."""
-    for k in range(last, -1, -1):
-        g[k] /= L[k, k]
-        entry = g[k]
-        if entry != 0.0:
-            for i in range(k):
-                g[i] -= L[k, i] * entry
 
 
 @compiled
