@@ -25,8 +25,10 @@ UNSETTLED = 3
 VIOLATED = 1e-8
 """How far beyond its bound a limit is violated, in its own unit."""
 
-MOST_STEPS = 60
-"""So many sets of active limits are tried: a few do in a cycle like the one before, some fifty without any guess."""
+MOST_STEPS = 300
+"""So many sets of active limits are tried: one or two in a cycle like the one before, without a guess some fifty,
+and hundreds where levels lose very much.
+"""
 
 ASKED_FOR = 2
 """Of a row: its gradient is wanted, but not yet known."""

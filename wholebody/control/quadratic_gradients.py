@@ -8,7 +8,7 @@ if a level loses e and all levels below make the best of it.
 from __future__ import annotations
 
 from wholebody.control.quadratic_chain import rotate, turn_to_losses
-from wholebody.control.quadratic_levels import push
+from wholebody.control.quadratic_forces import push
 from wholebody.control.quadratic_memory import FORCE, HELD, LEVEL, LEVELS, MOTION, PRESSED, PUSHED, ROTATED, TURNED, All
 from wholebody.model.compiled import compiled
 from wholebody.model.cut import cut

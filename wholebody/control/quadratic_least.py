@@ -21,7 +21,7 @@ from wholebody.control.quadratic_memory import ACTIVE, LAST, LEVEL, LEVELS, Acti
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
-DEPENDENT = 1e-7
+DEPENDENT = 1e-9
 """A row of which so small a share is left depends on the others, or on the levels above alone."""
 
 MET = 1e-10
@@ -163,26 +163,50 @@ def _leave_to_slack(active: Active, left: int, count: int, greatest: float) -> N
 
 @compiled
 def _lose(active: Active, index: int, begin: int, end: int, free: int, start: int, size: int, greatest: float) -> None:
-    """The shortest loss of a level that meets its rows, with the losses above as they are."""
+    """The shortest loss of a level that meets its rows, with the losses above as they are: T = L O, e = Oᵀ L⁻¹ …"""
     losses = active.losses
-    M, u = active.M, active.share
+    M, L, u = active.M, active.gram, active.share
     rows, worst = end - begin, 0.0
     for i in range(rows):
         u[i] = active.excess[begin + i] - _dot_row(M, begin + i, losses, free, start)
         worst = max(worst, abs(u[i]))
-        for j in range(i + 1):
-            total = 0.0
-            for c in range(start, start + size):
-                total += M[begin + i, c] * M[begin + j, c]
-            active.gram[i, j] = total
     if worst <= MET * greatest:
         _set_prices(active, index + 1, begin, begin)
         return
-    _solve_positive(active.gram, u, rows)
-    for i in range(rows):
+    _orthogonalise(M, L, begin, rows, start, size)
+    for i in range(rows - 1, -1, -1):
+        for k in range(i + 1, rows):
+            u[i] -= L[i, k] * u[k]
+        u[i] /= L[i, i]
         for c in range(start, start + size):
             losses[c] += M[begin + i, c] * u[i]
+    for i in range(rows):
+        for k in range(i):
+            u[i] -= L[k, i] * u[k]
+        u[i] /= L[i, i]
     _set_prices(active, index + 1, begin, end)
+
+
+@compiled
+def _orthogonalise(M: Array, L: Array, begin: int, rows: int, start: int, size: int) -> None:
+    """T = L O from the last row up, the one that was longest, with O in the place of T; twice, against rounding."""
+    for i in range(rows - 1, -1, -1):
+        for k in range(i, rows):
+            L[i, k] = 0.0
+        for _ in range(2):
+            for k in range(i + 1, rows):
+                along = 0.0
+                for c in range(start, start + size):
+                    along += M[begin + i, c] * M[begin + k, c]
+                L[i, k] += along
+                for c in range(start, start + size):
+                    M[begin + i, c] -= along * M[begin + k, c]
+        square = 0.0
+        for c in range(start, start + size):
+            square += M[begin + i, c] * M[begin + i, c]
+        L[i, i] = math.sqrt(square)
+        for c in range(start, start + size):
+            M[begin + i, c] /= L[i, i]
 
 
 @compiled

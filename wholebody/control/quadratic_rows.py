@@ -17,13 +17,11 @@ from wholebody.control.quadratic_memory import (
     ROWS,
     SETTINGS,
     All,
-    open_all,
 )
 from wholebody.control.table import constraint_line
 from wholebody.model.compiled import compiled
 from wholebody.model.cut import at_address, cut
-from wholebody.model.layout import Array, Integers, Values, tree, values
-from wholebody.model.point_kernels import add_point_rows, point_motion
+from wholebody.model.layout import Array, Integers, Values
 
 
 @compiled
@@ -97,43 +95,3 @@ def fill_limits(now: Values, a: All, settings: Array, bearing: Array, contacts: 
     work.state[LISTED] = 0
     for row in range(work.state[ROWS]):
         work.known[row] = 0
-
-
-@compiled
-def fill_pair(
-    integers: Integers,
-    table: Integers,
-    beyond: Integers,
-    work_numbers: Array,
-    counts: Integers,
-    numbers: Array,
-    storage: Array,
-    row: int,
-    one: int,
-    other: int,
-    point_on_one: Array,
-    point_on_other: Array,
-    normal: Array,
-    distance: float,
-) -> None:
-    """The row of a pair of links: n · (J_other − J_one), with the rate of the distance and n · (J̇_other − J̇_one) v."""
-    fixed, now = tree(integers, numbers), values(integers, storage)
-    a = open_all(integers, table, beyond, work_numbers, counts)
-    column, B = cut(a.work.spare, 0, (a.n, 1)), a.memory.B
-    for i in range(a.n):
-        column[i, 0] = 0.0
-    rate = bias = 0.0
-    for side in range(2):
-        frame, point, sign = (other, point_on_other, 1.0) if side == 0 else (one, point_on_one, -1.0)
-        d = (point[0] - now.position[frame, 0], point[1] - now.position[frame, 1], point[2] - now.position[frame, 2])
-        lever = now.lever[frame]
-        velocity, acceleration = point_motion(now, frame, d)
-        for k in range(3):
-            B[0, k], B[0, 3 + k] = sign * normal[k], 0.0
-            rate += sign * normal[k] * velocity[k]
-            bias += sign * normal[k] * acceleration[k]
-        at = (lever[0] + d[0], lever[1] + d[1], lever[2] + d[2])
-        add_point_rows(fixed, now, integers[5] == 1, frame, at, B, 1, column, 0)
-    for i in range(a.n):
-        a.work.pairs[row, i] = column[i, 0]
-    a.work.gaps[0, row], a.work.gaps[1, row], a.work.gaps[2, row] = distance, rate, bias
