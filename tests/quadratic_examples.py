@@ -1,4 +1,4 @@
-"""Robots standing, and an independent solution of the same problems: dense programs in v̇ and λ, one for each level."""
+"""Robots standing, every limit once more, and how to tell whether a command is the best that they permit."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import piqp
+import scipy
 
 from wholebody import robots
 from wholebody.constraints import FlatContact
-from wholebody.control import Problem
+from wholebody.control import WBOSC, Problem
 from wholebody.control.friction import sole_rows
 from wholebody.control.quadratic_limits import velocity_range
 from wholebody.model import Model
 from wholebody.tasks import CartesianPositionTask, CenterOfMassTask, JointPositionTask
 
 FEET = ("left_sole", "right_sole")
+UNLIMITED = {"limit_contacts": False, "limit_positions": False, "limit_velocities": False, "limit_efforts": False}
 
 
 @cache
@@ -91,49 +92,63 @@ def limits_of(model: Model, snapshot, problem: Problem, friction=0.6, braking=20
     return Limits(np.array(rows), np.array(lower), np.array(upper))
 
 
-def solve_level_by_level(model: Model, snapshot, problem: Problem, **options) -> list[np.ndarray] | None:
-    """What each level lacks, in programs with the levels above as equalities; None if one does not converge."""
+def pull_of_levels(model: Model, snapshot, problem: Problem, command, **options) -> list[float]:
+    """Of each level, the share of its pull on the motion that neither limits nor levels above hold back.
+
+    At the best that they permit, the gradient of the level's squares is a sum of gradients of limits that are reached,
+    none with a negative factor, and of rows of constraints and levels above, with any. That is what an optimum of a
+    convex problem is; it does not matter how it was found.
+    """
     limits = limits_of(model, snapshot, problem, **options)
+    x, n = of_all(command), model.nv
     Jc = np.vstack([each.jacobian(snapshot) for each in problem.constraints])
-    bias = np.concatenate([each.bias(snapshot) for each in problem.constraints])
-    n, held = model.nv, len(Jc)
+    held = len(Jc)
     passive = np.setdiff1d(np.arange(n), model.actuated_joints)
-    A = np.vstack([np.hstack([Jc, np.zeros((held, held))]), np.hstack([snapshot.M[passive], -Jc[:, passive].T])])
-    b = np.concatenate([-bias, -snapshot.h[passive]])
-    scale = 1.0 / np.maximum(np.abs(limits.G).max(axis=1), 1.0)
-    achieved = []
+    fixed = np.vstack([np.hstack([Jc, np.zeros((held, held))]), np.hstack([snapshot.M[passive], -Jc[:, passive].T])])
+    value, length = limits.G @ x, np.linalg.norm(limits.G, axis=1)
+    G = limits.G / length[:, None]
+    near = 1e-6 * np.maximum(1.0, np.abs(value))
+    reached = np.vstack([G[value < limits.lower + near], -G[value > limits.upper - near]])
+    shares = []
     for level in problem.levels:
         told = [task.rows(snapshot) for task in level]
         J = np.hstack([np.vstack([each.jacobian for each in told]), np.zeros((sum(len(t.bias) for t in told), held))])
-        wanted = np.concatenate([each.desired - each.bias for each in told])
-        solver = piqp.DenseSolver()
-        solver.settings.eps_abs, solver.settings.eps_rel, solver.settings.max_iter = 1e-9, 1e-9, 1000
-        solver.setup(
-            np.asfortranarray(J.T @ J + 1e-9 * np.eye(n + held)),
-            -J.T @ wanted,
-            np.asfortranarray(A),
-            b,
-            np.asfortranarray(limits.G * scale[:, None]),
-            limits.lower * scale,
-            limits.upper * scale,
-        )
-        if solver.solve() != piqp.PIQP_SOLVED:
-            return None
-        x = solver.result.x
-        achieved.append(J @ x - wanted)
-        A, b = np.vstack([A, J]), np.concatenate([b, J @ x])
-        keep = _independent(A)
-        A, b = A[keep], b[keep]
-    return achieved
+        missing = J @ x - np.concatenate([each.desired - each.bias for each in told])
+        pull = J.T @ missing
+        Q = scipy.linalg.orth((fixed / np.linalg.norm(fixed, axis=1)[:, None]).T, rcond=1e-9)
+        free, limited = pull - Q @ (Q.T @ pull), reached - (reached @ Q) @ Q.T
+        left = scipy.optimize.nnls(limited.T, free, maxiter=5000)[1] if len(reached) else np.linalg.norm(free)
+        shares.append(float(left / np.linalg.norm(pull)) if np.linalg.norm(missing) > 1e-6 else 0.0)
+        fixed = np.vstack([fixed, J])
+    return shares
 
 
-def _independent(A: np.ndarray) -> list[int]:
-    """Rows that do not depend on those before them."""
-    kept, basis = [], np.zeros((0, A.shape[1]))
-    for index, row in enumerate(A):
-        rest = row - basis.T @ (basis @ row)
-        rest = rest - basis.T @ (basis @ rest)
-        if np.linalg.norm(rest) > 1e-7 * np.linalg.norm(row):
-            basis = np.vstack([basis, rest / np.linalg.norm(rest)])
-            kept.append(index)
-    return kept
+def hard_cases(name, count=6):
+    """States and goals that run into limits of all kinds."""
+    model, rng = model_of(name), np.random.default_rng(5)
+    for _ in range(count):
+        q, v = near_standing(model, rng)
+        posture = q[-len(model.joint_names) :] + rng.uniform(-0.5, 0.5, len(model.joint_names))
+        problem = standing(model, rng.uniform(-0.05, 0.05, 3), rng.uniform(-0.2, 0.2, 3), posture, q)
+        J = np.vstack([each.jacobian(model.at(q)) for each in problem.constraints])
+        yield model, model.at(q, v - np.linalg.pinv(J) @ (J @ v)), problem
+
+
+def of_all(result):
+    return np.concatenate([result.acceleration, result.contact_forces])
+
+
+def achieved(problem, snapshot, command, name):
+    told = problem.task(name).rows(snapshot)
+    return told.jacobian @ command.acceleration + told.bias
+
+
+def assert_same(one, other, tolerance=1e-6):
+    for what in ("acceleration", "effort", "contact_forces", "position", "velocity"):
+        a, b = getattr(one, what), getattr(other, what)
+        scale = max(1.0, float(np.abs(b).max(initial=0.0)))
+        assert np.abs(a - b).max(initial=0.0) <= tolerance * scale, what
+
+
+def unlimited_wbosc(model):
+    return WBOSC(model, enforce_effort_limits=False, enforce_position_limits=False, enforce_velocity_limits=False)

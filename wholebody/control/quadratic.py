@@ -15,9 +15,19 @@ from wholebody.control.problem import Problem
 from wholebody.control.quadratic_contacts import Bearing, bearing_of
 from wholebody.control.quadratic_descent import Descent
 from wholebody.control.quadratic_distances import Distances
-from wholebody.control.quadratic_memory import PERIOD, Extent, Work, carve_coordinates, carve_work, size_of_work
-from wholebody.control.quadratic_result import InfeasibleFault, Limit, QuadraticResult
-from wholebody.control.result import Fault, Sheets
+from wholebody.control.quadratic_memory import (
+    ACTIVE,
+    PERIOD,
+    SOLVED,
+    Extent,
+    Work,
+    carve_active,
+    carve_work,
+    size_of_work,
+)
+from wholebody.control.quadratic_result import InfeasibleFault, Limit, QuadraticResult, limits_of
+from wholebody.control.quadratic_weights import Weights
+from wholebody.control.result import Fault, Result, Sheets
 from wholebody.control.table import Table
 from wholebody.control.wbosc import _evaluate_own, _limits, _try_out, _why
 from wholebody.errors import BadProblem, Infeasible, UnknownName, WrongRecord
@@ -26,11 +36,8 @@ from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 
-UNITS = {"pull": "N", "slip": "N", "tip": "N·m", "spin": "N·m"}
 TOLERATED = 1e-5
 LOST = 1e-3
-NEAR = 1e-2
-"""Rows that come so near to their bound, as a share of what is large, are in the next cycle's first program."""
 
 
 @dataclass
@@ -120,20 +127,22 @@ class QuadraticController:
         self._limit_contacts = limit_contacts
         self._strict, self._level_ratio = strict, level_ratio
         self._raise = raise_infeasible
-        self._weights = dict(weights or {})
-        self._distances = Distances(collisions, clearance) if collisions is not None else None
+        self._weights = Weights(weights or {}, period)
         limits = self.limits.copy()
         for row, limited, free in ((0, limit_positions, -np.inf), (1, limit_positions, np.inf)):
             limits[row] = limits[row] if limited else free
         limits[2] = limits[2] if limit_velocities else np.inf
         limits[3] = limits[3] if limit_efforts else np.inf
         closing = braking * 0.5  # m/s², of distances
+        self._distances = Distances(collisions, clearance, closing, period) if collisions is not None else None
         settings = [period, task_tolerance, hard_tolerance, braking, clearance, closing, float(strict)]
         self._settings = np.concatenate([settings, limits.ravel()])
         self._prepared: OrderedDict[int, Prepared] = OrderedDict()
         self._problem: Problem | None = None
         self._now: Prepared | None = None
         self._last: QuadraticResult | None = None
+        self._written: Array | None = None
+        self.enforces_effort = limit_efforts
 
     # --- before the loop ---------------------------------------------------------------------------
 
@@ -141,11 +150,9 @@ class QuadraticController:
         """Check a problem against the robot and make it ready, so that nothing is left to do in the loop."""
         self._ready(problem)
 
-    def weigh(self, task: str, weight: float) -> None:
-        """Set the weight of a task among those of its level; it counts in the next cycle."""
-        if not 0 < weight < np.inf:
-            raise BadProblem(f"the weight of task '{task}' must be above 0, not {weight}")
-        self._weights[task] = weight
+    def weigh(self, task: str, weight: float, seconds: float = 0.0) -> None:
+        """Set the weight of a task among those of its level, at once or little by little from the next cycle on."""
+        self._weights.change(task, weight, seconds)
         for each in self._prepared.values():
             self._fill_weights(each)
 
@@ -178,8 +185,8 @@ class QuadraticController:
             work,
             bearing,
             Sheets(model, table, output_size(joints, model.nv, sizes)),
-            Descent(memory, work, carve_coordinates(model.nv, joints, sizes, extent, numbers)),
-            _limits_of(model, bearing),
+            Descent(memory, carve_active(model.nv, joints, sizes, extent, numbers, counts, work)),
+            limits_of(model, bearing.names),
             np.ones(sizes.tasks),
             bool(table.own_tasks or table.own_constraints),
         )
@@ -193,17 +200,17 @@ class QuadraticController:
         still[PERIOD] = 1e-300  # so that no task integrates anything
         snapshot, sheet = self.model.at(self.model.neutral()), prepared.sheets.take()
         if self._distances is not None:
-            self._distances.fill(snapshot, prepared.descent.memory, prepared.work)
-        self._begin(snapshot, prepared, still, sheet.flat)
-        prepared.descent.rehearse()
-        self._finish(snapshot, prepared, sheet.flat, still)
-        prepared.descent.forget()
+            self._distances.fill(snapshot, prepared.descent.memory)
+        self._solve(snapshot, prepared, still, sheet.flat)
+        kernels.evaluate(*prepared.descent.memory)
+        self._write(snapshot, prepared, still, sheet.flat)
+        prepared.work.state[ACTIVE] = 0
 
     def _fill_weights(self, prepared: Prepared) -> None:
         index = 0
         for number, level in enumerate(prepared.table.problem.levels):
             for task in level:
-                own = self._weights.get(task.name, 1.0)
+                own = self._weights.of(task.name)
                 prepared.weights[index] = own if self._strict else own * self._level_ratio**number
                 index += 1
 
@@ -222,27 +229,38 @@ class QuadraticController:
             if fault is not None:
                 return self._safe(fault, snapshot, now)
         if self._distances is not None:
-            self._distances.fill(snapshot, now.descent.memory, now.work)
+            self._distances.fill(snapshot, now.descent.memory)
+        if self._weights.advance():
+            self._fill_weights(now)
         sheet = now.sheets.take()
-        verdict = self._begin(snapshot, now, self._settings, sheet.flat)
-        if verdict != kernels.WELL:
+        verdict = self._solve(snapshot, now, self._settings, sheet.flat)
+        if verdict == kernels.UNSETTLED:
+            if not now.descent.run():
+                now.descent.relax()
+        elif verdict != kernels.WELL:
             return self._safe(_why(verdict, now.table, snapshot), snapshot, now)
-        before = now.descent.programs.solved
-        if not now.descent.run():
-            excess = now.descent.relax()
-            if excess.max() > TOLERATED:
-                return self._refuse(excess, snapshot, now)
-        slack, residual = self._finish(snapshot, now, sheet.flat, self._settings)
+        slack, residual = self._write(snapshot, now, self._settings, sheet.flat)
+        if slack.min(initial=0.0) < -TOLERATED:
+            return self._refuse(slack, residual, snapshot, now)
         result = QuadraticResult(model, now.table, sheet.shown, self.limits)
-        residual /= np.sqrt(now.weights)
-        result.explain(self._names(now), slack, residual, now.descent.programs.solved - before)
-        self._last = result
+        result.explain(self._names(now), slack, residual, int(now.work.state[SOLVED]))
+        self._last, self._written = result, sheet.flat
         return result
 
-    def _begin(self, snapshot: Snapshot, now: Prepared, settings: Array, output: Array) -> int:
-        """Solve without limits, and write the limits down."""
+    def table_of(self, problem: Problem) -> Table:
+        """The table of a problem, made ready if it is not yet."""
+        return (self._now if problem is self._problem and self._now is not None else self._ready(problem)).table
+
+    def written_command(self, result: Result) -> Array | None:
+        """Efforts, positions and velocities of the newest result in one array, to be changed; None after a fault."""
+        if result is not self._last or self._written is None:
+            return None
+        return self._written[: 3 * len(self.model.joint_names)]
+
+    def _solve(self, snapshot: Snapshot, now: Prepared, settings: Array, output: Array) -> int:
+        """Find motion and forces; how that went."""
         integers, table, beyond, numbers, counts = now.descent.memory
-        return kernels.begin(
+        return kernels.solve(
             integers,
             self.model.numbers,
             snapshot.storage,
@@ -258,34 +276,27 @@ class QuadraticController:
             output,
         )
 
-    def _finish(self, snapshot: Snapshot, now: Prepared, output: Array, settings: Array) -> tuple[Array, Array]:
+    def _write(self, snapshot: Snapshot, now: Prepared, settings: Array, output: Array) -> tuple[Array, Array]:
         """Write the command; how far each limit is, and what each task did not get."""
         rows = len(now.work.value)
         report = np.empty(rows + len(now.weights))
-        slack, residual = report[:rows], report[rows:]
-        before = now.descent.rows_of_programs(len(now.limits))
-        now.descent.listed = kernels.finish(
-            *now.descent.memory, snapshot.storage, settings, NEAR, output, residual, slack
-        )
-        now.descent.keep(before)
-        return slack, residual
+        kernels.write(*now.descent.memory, snapshot.storage, settings, now.weights, output, report)
+        return report[:rows], report[rows:]
 
     def _names(self, now: Prepared) -> tuple[Limit, ...]:
         return now.limits if self._distances is None else now.limits + self._distances.limits
 
-    def _refuse(self, excess: Array, snapshot: Snapshot, now: Prepared) -> QuadraticResult:
+    def _refuse(self, slack: Array, residual: Array, snapshot: Snapshot, now: Prepared) -> QuadraticResult:
         """Say which limits would be exceeded and which tasks lose, and give the last safe command."""
-        names, order = self._names(now), np.argsort(-excess)
+        names = self._names(now)
         violations = [
-            (str(names[row]), float(excess[row] * now.work.scale[row]), names[row].unit)
-            for row in order
-            if excess[row] > TOLERATED
+            (str(names[row]), float(-slack[row] * now.work.scale[row]), names[row].unit)
+            for row in np.argsort(slack)
+            if slack[row] < -TOLERATED
         ]
-        residual = np.zeros(len(now.weights))
-        kernels.residuals(*now.descent.memory, residual)
         lost = [task.name for task, each in zip(now.table.problem.tasks, residual, strict=True) if each > LOST]
         error = Infeasible(violations, lost)
-        now.descent.forget()
+        now.work.state[ACTIVE] = 0
         if self._raise:
             raise error
         return self._safe(InfeasibleFault(str(error), error), snapshot, now)
@@ -306,14 +317,3 @@ class QuadraticController:
         result = QuadraticResult(self.model, now.table, sheet.shown, self.limits, fault)
         result.explain((), np.empty(0), np.empty(0), 0)
         return result
-
-
-def _limits_of(model: Model, bearing: Bearing) -> tuple[Limit, ...]:
-    """The names of all rows of limits but those of distances."""
-    found = []
-    for quantity, turning, sliding in (("motion", "rad/s²", "m/s²"), ("effort", "N·m", "N")):
-        for each in model.robot.moving:
-            if quantity == "motion" or each.actuated:
-                found.append(Limit(quantity, f"joint '{each.name}'", sliding if each.kind == "prismatic" else turning))
-    found += [Limit(what, f"contact '{who}'", UNITS[what]) for what, who in bearing.names]
-    return tuple(found)

@@ -27,20 +27,22 @@ class Chain(NamedTuple):
     reflections: Array  # n × n
     strength: Array  # n: β of each reflection 1 − β v vᵀ
     w: Array  # memory: columns
-    G: Array  # memory: n × n
+    z: Array  # memory: n
+    G: Array  # n × n: C of each level, with C Cᵀ = R Rᵀ
     origin: Integers  # which column this was, before columns changed places
 
 
+@compiled
 def chain_size(n: int, columns: int) -> int:
     """How many numbers a chain takes."""
-    return n * columns + 2 * columns + 2 * n + 2 * n * n
+    return n * columns + 2 * columns + 3 * n + 2 * n * n
 
 
 @compiled
 def chain_at(numbers: Array, at: int, origin: Integers, origin_at: int, n: int, columns: int) -> Chain:
     """Carve a chain."""
     b = at + n * columns
-    c = b + 2 * columns + 2 * n
+    c = b + 2 * columns + 3 * n
     return Chain(
         A=cut(numbers, at, (n, columns)),
         target=cut(numbers, b, (columns,)),
@@ -48,6 +50,7 @@ def chain_at(numbers: Array, at: int, origin: Integers, origin_at: int, n: int, 
         reflections=cut(numbers, c, (n, n)),
         strength=cut(numbers, b + 2 * columns + n, (n,)),
         w=cut(numbers, b + columns, (columns,)),
+        z=cut(numbers, b + 2 * columns + 2 * n, (n,)),
         G=cut(numbers, c + n * n, (n, n)),
         origin=cut(origin, origin_at, (columns,)),
     )
@@ -131,9 +134,13 @@ def _reflect(chain: Chain, row: int, column: int, width: int, length: float) -> 
 
 
 @compiled
-def solve_level(chain: Chain, first: int, count: int, used: int, rank: int) -> None:
-    """The numbers of y that a level decides, by least squares, with those above as they are."""
-    A, y, w, G = chain.A, chain.y, chain.w, chain.G
+def solve_level(chain: Chain, first: int, count: int, used: int, rank: int, loss: Array) -> None:
+    """The numbers of y that a level decides, by least squares, with those above as they are, and a loss e to bear.
+
+    R Rᵀ y = R (r − what is above) + C e with C Cᵀ = R Rᵀ: the least squares of its rows grow by ‖e‖². C stands in G
+    where R stands in A; of a level without dependent columns, C = R.
+    """
+    A, y, w, C = chain.A, chain.y, chain.w, chain.G
     for c in range(first, first + count):
         w[c] = chain.target[c]
     for i in range(used):
@@ -143,43 +150,83 @@ def solve_level(chain: Chain, first: int, count: int, used: int, rank: int) -> N
                 w[c] -= A[i, c] * known
     if rank == count:
         for i in range(rank):
-            known = w[first + i] / A[used + i, first + i]
+            known = (w[first + i] + loss[i]) / A[used + i, first + i]
             y[used + i] = known
             for c in range(i + 1, rank):
                 w[first + c] -= A[used + i, first + c] * known
         return
-    gram(chain, first, count, used, rank)
     for i in range(rank):
         total = 0.0
         for c in range(first + i, first + count):
             total += A[used + i, c] * w[c]
         y[used + i] = total
-    for i in range(rank):
-        for j in range(i + 1):
-            total = G[i, j]
-            for k in range(j):
-                total -= G[i, k] * G[j, k]
-            G[i, j] = math.sqrt(total) if i == j else total / G[j, j]
-    for i in range(rank):
-        for k in range(i):
-            y[used + i] -= G[i, k] * y[used + k]
-        y[used + i] /= G[i, i]
-    for i in range(rank - 1, -1, -1):
-        for k in range(i + 1, rank):
-            y[used + i] -= G[k, i] * y[used + k]
-        y[used + i] /= G[i, i]
+    for i in range(used, used + rank):
+        for k in range(used, i):
+            y[i] -= C[i, k] * y[k]
+        y[i] /= C[i, i]
+    for i in range(used + rank - 1, used - 1, -1):
+        y[i] += loss[i - used]
+        for k in range(i + 1, used + rank):
+            y[i] -= C[k, i] * y[k]
+        y[i] /= C[i, i]
 
 
 @compiled
-def gram(chain: Chain, first: int, count: int, used: int, rank: int) -> None:
-    """G = R Rᵀ: how much the numbers of a level weigh in its rows."""
-    A, G = chain.A, chain.G
+def factor_gram(chain: Chain, first: int, count: int, used: int, rank: int) -> None:
+    """C Cᵀ = R Rᵀ of a level: how much its numbers weigh in its rows. Nothing to do where R is square."""
+    A, C = chain.A, chain.G
+    if rank == count:
+        return
     for i in range(rank):
         for j in range(i + 1):
             total = 0.0
             for c in range(first + i, first + count):
                 total += A[used + i, c] * A[used + j, c]
-            G[i, j] = total
+            for k in range(used, used + j):
+                total -= C[used + i, k] * C[used + j, k]
+            C[used + i, used + j] = math.sqrt(total) if i == j else total / C[used + j, used + j]
+
+
+@compiled
+def turn_to_losses(chain: Chain, first: int, count: int, used: int, rank: int, g: Array) -> None:
+    """Of a gradient g in the numbers of y: make it one in the losses of a level, and in the numbers above it.
+
+    With y = C⁻ᵀ e − (R Rᵀ)⁻¹ R Aᵀ y_above, it has C⁻¹ g on e, and −A w on what is above, w = Rᵀ (R Rᵀ)⁻¹ g, which stays
+    in the memory of the chain.
+    """
+    A, w = chain.A, chain.w
+    if rank == count:
+        for i in range(rank - 1, -1, -1):
+            total = g[used + i]
+            for c in range(i + 1, rank):
+                total -= A[used + i, first + c] * w[first + c]
+            g[used + i] = w[first + i] = total / A[used + i, first + i]
+    else:
+        _weights_of_columns(chain, first, count, used, rank, g)
+    for i in range(used):
+        total = 0.0
+        for c in range(first, first + count):
+            total += A[i, c] * w[c]
+        g[i] -= total
+
+
+@compiled
+def _weights_of_columns(chain: Chain, first: int, count: int, used: int, rank: int, g: Array) -> None:
+    """g ← C⁻¹ g of a level, and w = Rᵀ C⁻ᵀ g."""
+    A, w, z, C = chain.A, chain.w, chain.z, chain.G
+    for i in range(used, used + rank):
+        for k in range(used, i):
+            g[i] -= C[i, k] * g[k]
+        g[i] /= C[i, i]
+    for c in range(first, first + count):
+        w[c] = 0.0
+    for i in range(rank - 1, -1, -1):
+        total = g[used + i]
+        for k in range(i + 1, rank):
+            total -= C[used + k, used + i] * z[k]
+        z[i] = total / C[used + i, used + i]
+        for c in range(first + i, first + count):
+            w[c] += A[used + i, c] * z[i]
 
 
 @compiled

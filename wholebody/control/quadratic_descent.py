@@ -1,11 +1,11 @@
-"""Descent: from the solution without limits to the one that keeps them, level by level, in as few programs as will do.
+"""Descent: the least losses by quadratic programs, level by level, where the active limits could not be told at once.
 
-What every level would get without limits is known. If that keeps all limits, it is the answer. If not, some level is
-the first to lose something; all above it have what they want. Which one that is, is tried out: a level's program asks
-for its best with the levels above as they are. If the program has no solution, the level above it loses too.
+Without losses, every level has what it wants. Some level is the first to lose something. Which one that is, is tried
+out from the last level up: a level's program asks for its least loss with the levels above as they are. If it has no
+solution, the level above it loses too. Then come the programs of the levels below, one by one.
 
-A program has only those rows of the limits that seem to matter; if its solution violates others, these are added and it
-is solved again. Where to begin, and with which rows, is known from the cycle before: that is the warm start.
+A program has only those limits that seem to matter; if its solution violates others, they are added and it is solved
+again. What is found is good to about 1e-7; the limits that it has reached are a guess for the next cycle.
 """
 
 from __future__ import annotations
@@ -13,167 +13,111 @@ from __future__ import annotations
 import numpy as np
 
 from wholebody.control import quadratic_kernels as kernels
-from wholebody.control.quadratic_memory import FORCE, HELD, LEVEL, LEVELS, PUSHED, ROWS, Work
+from wholebody.control.quadratic_memory import ACTIVE, LAST, LEVEL, LEVELS, LISTED, ROWS, Active, Memory
 from wholebody.control.quadratic_program import Programs
-from wholebody.model.layout import Array, Integers
+from wholebody.model.layout import Array
 
 MARGIN = 1e-6
-"""How far inside its limits the program of the uppermost level stays, as a share; those below have ever more room."""
+"""How far inside its limits the program of the uppermost level stays; those below have ever more room."""
 
-REGULARISATION = 0.0
-ACCURACY, GAP = 1e-9, 1e-9
-LOST = 1e-6
+REACHED = 1e-5
+ACCURACY = 1e-9
 ROUNDS = 20
-MOST_KEPT = 24
-
-Memory = tuple[Integers, Integers, Integers, Array, Integers]
 
 
 class Descent:
-    """What is remembered from one cycle to the next: rows that matter, and the first level that lost something."""
+    """The programs of one problem, in the memory of its kernels."""
 
-    def __init__(self, memory: Memory, work: Work, y: tuple[Array, Array]) -> None:
-        self.memory = memory
-        self.programs = Programs(len(work.base), len(work.value), ACCURACY, GAP)
-        self.listed = 0
-        self._work, self._y = work, y
-        self._saved = tuple(each.copy() for each in y)
-        self._first: int | None = None
-        self._used = False  # whether the last cycle needed programs
+    def __init__(self, memory: Memory, active: Active) -> None:
+        self.memory, self.active = memory, active
+        self.programs = Programs(ACCURACY)
 
     def run(self) -> bool:
-        """Keep all limits, beginning from the solution without them; False if that cannot be."""
-        violated, self.listed = kernels.list_violated(*self.memory, self.listed, 0.0)
-        self._used = violated > 0
-        if not violated:
-            return True
-        levels = int(self._work.state[LEVELS])
-        level = levels - 1 if self._first is None else min(self._first, levels - 1)
-        found = self._solve(level, levels)
-        while not found:
-            above = self._above(level)
-            if above is None:
+        """Keep all limits; False if that cannot be."""
+        losses, levels = self.active.losses, int(self.active.state[LEVELS])
+        self.active.state[ACTIVE] = 0
+        losses[:] = 0.0
+        kernels.evaluate(*self.memory)
+        level = levels - 1
+        while not self._solve(level):
+            losses[self._first(level) :] = 0.0
+            level -= 1
+            if level < 0:
                 return False
-            level = above
-            kernels.complete_from(*self.memory, level)
-            found = self._solve(level, levels)
-        self._first = level
-        while found and level < levels - 1:
-            if self._work.loss[level] < LOST and self._first == level:
-                self._first = level + 1
-            self._save()
-            kernels.complete_from(*self.memory, level + 1)
-            violated, self.listed = kernels.list_violated(*self.memory, self.listed, 0.0)
-            if not violated:
-                return True
-            level = self._below(level, levels)
-            found = self._solve(level, levels)
-        if not found:  # by rounding: what the level above found keeps all limits
-            self._restore()
+        while level < levels - 1:
+            level += 1
+            found = losses.copy()
+            losses[self._first(level) :] = 0.0
+            if kernels.evaluate(*self.memory) and not self._solve(
+                level
+            ):  # by rounding: what was found keeps all limits
+                losses[:] = found
+                kernels.evaluate(*self.memory)
+        self._guess()
         return True
 
-    def relax(self) -> Array:
-        """Go where the limits are exceeded least, by the sum of squares; by how much each row is, as a share."""
-        kernels.complete_from(*self.memory, 0)
-        _, self.listed = kernels.list_violated(*self.memory, self.listed, 0.0)
-        programs, variables, before = self.programs, self._span(0), 0
-        while self.listed > before:
-            self._write(0, 0.0, before == 0)
-            before = self.listed
-            G = np.hstack([programs.G[: variables * before].reshape(variables, before).T, -np.eye(before)])
-            H = np.diag(np.concatenate([np.full(variables, 1e-8), np.ones(before)]))
-            zero = np.zeros(variables + before)
-            found = programs.solve_given(H, zero, np.asfortranarray(G), programs.low[:before], programs.high[:before])
+    def relax(self) -> None:
+        """Go where the limits are exceeded least, by the sum of squares."""
+        active, first, last = self.active, self._first(0), int(self.active.state[LAST])
+        active.losses[:] = 0.0
+        kernels.evaluate(*self.memory)
+        before = 0
+        while active.state[LISTED] > before:
+            before = int(active.state[LISTED])
+            G, low, high = self._rows(first, 0.0)
+            weights = np.concatenate([np.full(last - first, 1e-8), np.ones(before)])
+            found = self.programs.solve(weights, np.hstack([G, -np.eye(before)]), low, high)
             if found is None:
                 break
-            kernels.take_step(*self.memory, 0, found[:variables].copy())
-            _, self.listed = kernels.list_violated(*self.memory, before, 0.0)
-        work, rows = self._work, int(self._work.state[ROWS])
-        value = work.value[:rows]
-        return np.maximum(np.maximum(work.lower[:rows] - value, value - work.upper[:rows]), 0.0)
-
-    def rows_of_programs(self, lasting: int) -> Integers:
-        """The rows that this cycle's programs had; those of pairs, from `lasting` on, are others in the next."""
-        rows = self._work.kept[: self.listed]
-        return rows[rows < lasting]  # a copy
-
-    def keep(self, rows: Integers) -> None:
-        """Have these rows in the next cycle's first program too, if they are not too many."""
-        work = self._work
-        if self._used and len(rows) <= MOST_KEPT:
-            fresh = rows[work.listed[rows] == 0]
-            work.kept[self.listed : self.listed + len(fresh)] = fresh
-            work.listed[fresh] = 1
-            self.listed += len(fresh)
-
-    def rehearse(self) -> None:
-        """Run every kernel once, with the limits of contacts or joints that there are."""
-        self.listed = 0
-        kernels.list_violated(*self.memory, 0, 0.0)
-        self._write(0, MARGIN, True)
-        kernels.take_step(*self.memory, 0, np.zeros(self._span(0)))
-        kernels.complete_from(*self.memory, 0)
-        kernels.evaluate_again(*self.memory)
-        kernels.residuals(*self.memory, np.zeros(len(self._work.value)))
-
-    def forget(self) -> None:
-        """Begin the next cycle with nothing."""
-        self._work.listed[:] = 0
-        self.listed, self._first = 0, None
+            active.losses[first:last] = found[: last - first]
+            kernels.evaluate(*self.memory)
 
     # --- inside ------------------------------------------------------------------------------------
 
-    def _solve(self, level: int, levels: int) -> bool:
-        """The program of one level, with more rows until no other is violated."""
-        variables = self._span(level)
-        if variables == 0:
+    def _first(self, level: int) -> int:
+        return int(self.active.levels[LEVEL * level + 5])
+
+    def _solve(self, level: int) -> bool:
+        """The program of one level, with more limits until no other is violated."""
+        active, first, last = self.active, self._first(level), int(self.active.state[LAST])
+        rank, levels = int(active.levels[LEVEL * level + 4]), int(active.state[LEVELS])
+        if first == last:
             return False
-        step = MARGIN / (levels + 1)
-        margin = MARGIN - level * step
-        for attempt in range(ROUNDS):
-            self._write(level, margin, attempt == 0)
-            found = self.programs.solve(variables, self.listed)
-            if found is None or kernels.take_step(*self.memory, level, found) != kernels.WELL:
+        weights = np.zeros(last - first)
+        weights[:rank] = 1.0
+        margin = MARGIN * (1.0 - level / levels)
+        for _ in range(ROUNDS):
+            found = self.programs.solve_scaled(weights, *self._rows(first, margin))
+            if found is None:
                 return False
-            before = self.listed
-            violated, self.listed = kernels.list_violated(*self.memory, before, margin - 0.5 * step)
-            if not violated:
+            active.losses[first:last] = found
+            before = active.state[LISTED]
+            if not kernels.evaluate(*self.memory):
                 return True
-            if self.listed == before:
-                return False
+            if active.state[LISTED] == before:
+                return bool(self._excess() < margin)
         return False
 
-    def _write(self, level: int, margin: float, fresh: bool) -> None:
-        p = self.programs
-        kernels.write_program(*self.memory, level, self.listed, margin, REGULARISATION, p.H, p.G, p.low, p.high, fresh)
+    def _rows(self, first: int, margin: float) -> tuple[Array, Array, Array]:
+        """Gradients and bounds of the limits that are listed, on the losses from one on, a margin inside."""
+        active = self.active
+        rows = active.listed[: active.state[LISTED]]
+        begun = active.begun[rows] + active.gradients[rows, :first] @ active.losses[:first]
+        lower, upper = active.lower[rows], active.upper[rows]
+        inner = np.minimum(margin, 0.25 * (upper - lower))
+        return active.gradients[rows, first : active.state[LAST]], lower + inner - begun, upper - inner - begun
 
-    def _span(self, level: int) -> int:
-        """How many coordinates there are from a level on."""
-        state, (kind, _, _, at, _) = self._work.state, self._work.levels[LEVEL * level : LEVEL * (level + 1)]
-        left = int(state[HELD] - at)
-        return left if kind == FORCE else left - int(state[PUSHED]) + len(self._y[0])
+    def _excess(self) -> float:
+        active = self.active
+        value, lower, upper = (each[: active.state[ROWS]] for each in (active.value, active.lower, active.upper))
+        return float(np.maximum(lower - value, value - upper).max())
 
-    def _save(self) -> None:
-        for kept, each in zip(self._saved, self._y, strict=True):
-            kept[:] = each
-
-    def _restore(self) -> None:
-        for kept, each in zip(self._saved, self._y, strict=True):
-            each[:] = kept
-        kernels.evaluate_again(*self.memory)
-
-    def _below(self, level: int, levels: int) -> int:
-        """The next level below that decides anything."""
-        level += 1
-        while level < levels - 1 and self._span(level) == self._span(level + 1):
-            level += 1
-        return level
-
-    def _above(self, level: int) -> int | None:
-        """The next level above that has more to decide."""
-        now = self._span(level)
-        while level > 0:
-            level -= 1
-            if self._span(level) > now:
-                return level
-        return None
+    def _guess(self) -> None:
+        """Let the limits that are reached be active when the next cycle begins."""
+        active = self.active
+        rows = active.listed[: active.state[LISTED]]
+        value, lower, upper = active.value[rows], active.lower[rows], active.upper[rows]
+        near = rows[(value < lower + REACHED) | (value > upper - REACHED)][: len(active.row)]
+        active.row[: len(near)] = near
+        active.side[: len(near)] = np.where(active.value[near] < active.lower[near] + REACHED, 1, -1)
+        active.state[ACTIVE] = len(near)

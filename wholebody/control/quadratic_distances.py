@@ -2,48 +2,128 @@
 
 from __future__ import annotations
 
-from wholebody.control import quadratic_rows as kernels
-from wholebody.control.quadratic_descent import Memory
-from wholebody.control.quadratic_memory import PAIRS, Work
+import coal
+import numpy as np
+
+from wholebody.control.quadratic_memory import Memory
+from wholebody.control.quadratic_pairs import Shapes, fill_pairs, list_near, place
 from wholebody.control.quadratic_result import Limit
 from wholebody.kinematics.collision import Collisions
+from wholebody.kinematics.collision_shapes import Solid, solids
+from wholebody.model.layout import Integers
 from wholebody.model.snapshot import Snapshot
+
+ROUND = (coal.Sphere, coal.Capsule, coal.Cylinder)
+NOBODY = Limit("distance", "no pair", "m/s²")
 
 
 class Distances:
-    """The pairs of links that are near each other in this cycle: d̈ = n · (p̈_other − p̈_one), n from one to the other.
+    """The pairs of shapes that may come too near: d̈ = n · (p̈_other − p̈_one), n from one to the other.
 
-    Pairs nearer than the clearance in the robot's own postures, such as fingers, are left out, and so are pairs further
-    apart than `within`. The turning of n itself is not counted: between points, it only ever makes the distance grow.
+    Pairs of links nearer than the clearance in the robot's own postures, such as fingers, are left out, and in each
+    cycle those that stay far enough apart even if they close with SUDDEN in addition. The turning of n itself is not
+    counted: between points, it only ever makes the distance grow. A pair keeps its row as long as it is near.
     """
 
-    def __init__(self, collisions: Collisions, clearance: float, most: int = 32) -> None:
-        self.most = most
-        self.clearance = clearance
-        self.within = clearance + 0.08  # m: what braking takes from 1.2 m/s
-        self.limits: tuple[Limit, ...] = ()
-        self._collisions = collisions
-        model = collisions.model
-        postures = [model.neutral(), *(model.posture(each) for each in model.robot.postures)]
-        self._tight = {(gap.one, gap.other) for q in postures for gap in collisions.near(q, clearance)}
+    SUDDEN = 100.0  # m/s²
 
-    def fill(self, snapshot: Snapshot, memory: Memory, work: Work) -> None:
-        """Write the rows of the nearest pairs."""
-        gaps = self._collisions.near(snapshot, self.within)
-        near = [each for each in gaps if (each.one, each.other) not in self._tight][: self.most]
+    def __init__(self, collisions: Collisions, clearance: float, braking: float, period: float, most: int = 32) -> None:
+        self.most = most
+        self.limits: tuple[Limit, ...] = (NOBODY,) * most
+        self._reach = (clearance, braking, self.SUDDEN, period)
+        self._solids = solids(collisions.robot, 1.0 + collisions.margin)
+        self._pairs = _pairs(collisions, self._solids, clearance)
+        self._shapes = _shapes(collisions, self._solids)
+        self._placed = [coal.Transform3s() for _ in self._solids]
+        self._near = np.zeros(len(self._pairs), np.int64)
+        self._row_of: dict[int, int] = {}  # of each pair that has one
+        self._gaps, self._frames = np.zeros((most, 10)), np.zeros((most, 2), np.int64)
+        self._gaps[:, 9] = np.inf
+        self._request, self._result = coal.DistanceRequest(), coal.DistanceResult()
+
+    def fill(self, snapshot: Snapshot, memory: Memory) -> None:
+        """Write the rows of the pairs that are near."""
         model = snapshot.model
-        for row, each in enumerate(near):
-            kernels.fill_pair(
-                *memory,
-                model.numbers,
-                snapshot.storage,
-                row,
-                model.frame(each.one),
-                model.frame(each.other),
-                each.point_on_one,
-                each.point_on_other,
-                each.normal,
-                max(each.distance, self.clearance),  # what is nearer already need not come apart
-            )
-        work.state[PAIRS] = len(near)
-        self.limits = tuple(Limit("distance", f"'{each.one}' and '{each.other}'", "m/s²") for each in near)
+        place(model.integers, snapshot.storage, self._shapes)
+        count = list_near(self._shapes, self._pairs, *self._reach, self._near)
+        near = self._near[:count].tolist()
+        if near or self._row_of:
+            self._give_rows(near)
+            for pair, row in self._row_of.items():
+                self._measure(pair, row)
+        fill_pairs(*memory, model.numbers, snapshot.storage, self._frames, self._gaps)
+
+    def _give_rows(self, near: list[int]) -> None:
+        """Take back the rows of pairs that are far by now, and give them to those that have come near."""
+        gone = [pair for pair in self._row_of if pair not in near]
+        come = [pair for pair in near if pair not in self._row_of]
+        for pair in gone:
+            self._gaps[self._row_of.pop(pair), 9] = np.inf
+        free = [row for row in range(self.most) if row not in self._row_of.values()] if come else []
+        for pair, row in zip(come, free, strict=False):
+            self._row_of[pair] = row
+            self._frames[row] = self._shapes.frame[self._pairs[pair]]
+        if gone or come:
+            named = {row: self._name(pair) for pair, row in self._row_of.items()}
+            self.limits = tuple(named.get(row, NOBODY) for row in range(self.most))
+
+    def _name(self, pair: int) -> Limit:
+        one, other = (self._solids[shape].link for shape in self._pairs[pair])
+        return Limit("distance", f"'{one}' and '{other}'", "m/s²")
+
+    def _measure(self, pair: int, row: int) -> None:
+        """The nearest points of two shapes; what is nearer than the clearance already need not come apart."""
+        one, other = self._pairs[pair]
+        for shape in (one, other):
+            self._placed[shape].setTransform(self._shapes.rotation[shape], self._shapes.centre[shape])
+        result = self._result
+        result.clear()
+        a, b = self._solids[one].geometry, self._solids[other].geometry
+        distance = coal.distance(a, self._placed[one], b, self._placed[other], self._request, result)
+        gap = self._gaps[row]
+        gap[:3], gap[3:6], gap[6:9] = result.getNearestPoint1(), result.getNearestPoint2(), result.normal
+        gap[9] = max(distance, self._reach[0])
+
+
+def _pairs(collisions: Collisions, shapes: list[Solid], clearance: float) -> Integers:
+    """Pairs of shapes whose links must not touch, and stand apart in all of the robot's own postures."""
+    model = collisions.model
+    postures = [model.neutral(), *(model.posture(each) for each in model.robot.postures)]
+    tight = {frozenset((gap.one, gap.other)) for q in postures for gap in collisions.near(q, clearance)}
+    watched = collisions.pairs - tight
+    found = [
+        (other, one)
+        for one in range(len(shapes))
+        for other in range(one)
+        if frozenset((shapes[one].link, shapes[other].link)) in watched
+    ]
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
+def _shapes(collisions: Collisions, shapes: list[Solid]) -> Shapes:
+    """Segments and radii of the capsules around shapes, and where they hang."""
+    count = len(shapes)
+    axis, radius, box = np.zeros((count, 3)), np.zeros((count, 2)), np.zeros((count, 3))
+    for index, each in enumerate(shapes):
+        if not isinstance(each.geometry, ROUND):
+            box[index] = each.half
+        along, reach, thick = _capsule_around(each)
+        axis[index, along] = reach
+        radius[index] = thick, reach + thick
+    frames = np.array([collisions.model.frame(each.link) for each in shapes], np.int64)
+    at = np.array([each.at for each in shapes]).reshape(-1, 4, 4)
+    rotation, centre, half, velocity = (np.zeros((count, *shape)) for shape in ((3, 3), (3,), (3,), (3,)))
+    return Shapes(at, axis, radius, box, frames, rotation, centre, half, velocity, np.zeros(count))
+
+
+def _capsule_around(shape: Solid) -> tuple[int, float, float]:
+    """Which of the shape's axes it lies along, half its segment, and its radius."""
+    half = shape.half
+    if isinstance(shape.geometry, coal.Sphere):
+        return 2, 0.0, half[0]
+    if isinstance(shape.geometry, coal.Capsule):
+        return 2, half[2] - half[0], half[0]
+    if isinstance(shape.geometry, coal.Cylinder):
+        return 2, half[2], half[0]
+    longest = int(np.argmax(half))
+    return longest, half[longest], float(np.linalg.norm(np.delete(half, longest)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from wholebody.control import quadratic_chain
-from wholebody.control.memory import Memory, after_memory, memory_of
-from wholebody.control.quadratic_chain import Chain, chain_at
+from wholebody.control import memory as rows_memory
+from wholebody.control.memory import after_memory, memory_of
+from wholebody.control.quadratic_chain import Chain, chain_at, chain_size
 from wholebody.control.table import Sizes, sizes_of
 from wholebody.model.compiled import compiled
 from wholebody.model.cut import cut
@@ -15,18 +15,25 @@ from wholebody.model.layout import Array, Integers
 PERIOD, TASK_TOLERANCE, HARD_TOLERANCE, BRAKING, CLEARANCE, CLOSING, STRICT, SETTINGS = range(8)
 """Where the settings stand; after them, of each joint: lower, upper, velocity and effort limits."""
 
-HELD, FREE, PUSHED, LEVELS, WIDTH, PRESSED, ROWS, ROTATED, TURNED, PAIRS, FIRST, STATE = range(12)
+HELD, FREE, PUSHED, LEVELS, WIDTH, PRESSED, ROWS, ROTATED, TURNED, PAIRS, FIRST = range(11)
+ACTIVE, LISTED, SOLVED, LAST, STATE = range(11, 16)
 """Where the sizes of a cycle stand.
 
 Rows of constraints; directions that nothing pushes; rank of what contacts push; levels; columns of the chain of u; rows
-of tasks on forces; rows of limits; reflections of either chain; pairs of links; the first column of tasks.
+of tasks on forces; rows of limits; reflections of either chain; pairs of links; the first column of tasks; limits that
+hold as equations; limits whose gradient is known; how often the least losses were sought; the
+end of all losses.
 """
 
-MOTION, REST, FORCE = 0, 1, 2
-"""Kinds of levels: of tasks on motion, of the rest of u, and of forces."""
+MOTION, REST, FORCE, LOOSE = 0, 1, 2, 3
+"""Kinds of levels: of tasks on motion, of the rest of u, of forces, and of forces that no motor feels."""
 
-LEVEL = 5
-"""Integers of each level: kind, first column, columns, first coordinate, rank."""
+LEVEL = 6
+"""Integers of each level: kind, first column, columns, first coordinate, rank, first of its losses."""
+
+
+Memory = tuple[Integers, Integers, Integers, Array, Integers]
+"""What kernels open: integers of the model, the table, sizes beyond it, numbers, and integers."""
 
 
 class Work(NamedTuple):
@@ -35,24 +42,50 @@ class Work(NamedTuple):
     K: Array  # nv × held: Jcᵀ
     contact: Array  # contact rows × held: what contacts can bear, on λ
     f: Array  # nv: M v̇ + h
-    base: Array  # rotated coordinates that steps begin from
+    losses: Array  # nv + held: what each level loses by the limits, in coordinates of its own
     value: Array  # of each row of limits
-    begun: Array  # the same where steps begin
+    begun: Array  # the same without any losses
     lower: Array
     upper: Array
     scale: Array
     pairs: Array  # collision rows × nv
     gaps: Array  # collision rows: distance, then rate, then J̇ v
     gradient: Array  # nv + held
-    gradients: Array  # limits × (nv + held), of the rows that are known
+    gradients: Array  # limits × (nv + held), on the losses, of the rows that are known
     spare: Array  # nv + held
     zeta: Array  # held
-    loss: Array  # of each level
     state: Integers
     levels: Integers
-    kept: Integers  # rows that the next program shall have
-    listed: Integers  # of each row, 1 if it is among these
-    known: Integers  # of each row, 1 if its gradient is known
+    listed: Integers  # the rows that are known
+    known: Integers  # of each row, 1 if its gradient is
+
+
+class Active(NamedTuple):
+    """The limits that hold as equations, and what each of them costs each level."""
+
+    M: Array  # rows × (nv + held): their gradients, rotated so that each row speaks to one level and those above
+    Q: Array  # rows × rows: that rotation
+    excess: Array  # of each rotated row: what the losses must make up for
+    weight: Array  # of each row, what makes its gradient one of length 1
+    price: Array  # rows × orders: how hard each row presses on slack, then on each level
+    before: Array  # the same where a step begins
+    slack: Array  # what is left of each row that cannot be met
+    gram: Array  # memory: rows × rows
+    share: Array  # memory: rows
+    row: Integers  # which limits these are
+    side: Integers  # 1 at a lower bound, −1 at an upper one
+    begin: Integers  # of each level, the first rotated row that speaks to it
+    losses: Array  # from here on as in Work
+    value: Array
+    begun: Array
+    lower: Array
+    upper: Array
+    gradients: Array
+    spare: Array
+    state: Integers
+    levels: Integers
+    listed: Integers
+    known: Integers
 
 
 class Extent(NamedTuple):
@@ -73,14 +106,13 @@ def carve_work(n: int, joints: int, sizes: Sizes, extent: Extent, numbers: Array
     pairs = value + 5 * rows
     gradient = pairs + extent.pairs * (n + 3)
     gradients = gradient + 2 * both
-    zeta = gradients + rows * both
-    most = 2 * sizes.levels + 2
+    most = 2 * sizes.levels + 3
     i = sizes.held + sizes.passive + sizes.asked + sizes.levels + 1 + sizes.constraints + sizes.tasks
     return Work(
         K=cut(numbers, at, (n, held)),
         contact=cut(numbers, contact, (extent.contact_rows, held)),
         f=cut(numbers, f, (n,)),
-        base=cut(numbers, f + n, (both,)),
+        losses=cut(numbers, f + n, (both,)),
         value=cut(numbers, value, (rows,)),
         begun=cut(numbers, value + rows, (rows,)),
         lower=cut(numbers, value + 2 * rows, (rows,)),
@@ -91,38 +123,88 @@ def carve_work(n: int, joints: int, sizes: Sizes, extent: Extent, numbers: Array
         gradient=cut(numbers, gradient, (both,)),
         spare=cut(numbers, gradient + both, (both,)),
         gradients=cut(numbers, gradients, (rows, both)),
-        zeta=cut(numbers, zeta, (held,)),
-        loss=cut(numbers, zeta + held, (most,)),
+        zeta=cut(numbers, gradients + rows * both, (held,)),
         state=cut(integers, i, (STATE,)),
         levels=cut(integers, i + STATE, (most * LEVEL,)),
-        kept=cut(integers, i + STATE + most * LEVEL, (rows,)),
-        listed=cut(integers, i + STATE + most * LEVEL + rows, (rows,)),
-        known=cut(integers, i + STATE + most * LEVEL + 2 * rows, (rows,)),
+        listed=cut(integers, i + STATE + most * LEVEL, (rows,)),
+        known=cut(integers, i + STATE + most * LEVEL + rows, (rows,)),
     )
 
 
 work_of = compiled(carve_work)
 
 
-def chains_begin(n: int, joints: int, sizes: Sizes, extent: Extent) -> int:
-    """Where the two chains stand in the memory."""
+@compiled
+def active_begins(n: int, joints: int, sizes: Sizes, extent: Extent) -> tuple[int, int]:
+    """Where the memory of the active limits stands, of numbers and of integers."""
     rows, both = joints + sizes.driven + extent.contact_rows + extent.pairs, n + sizes.held
     ours = n * sizes.held + extent.contact_rows * sizes.held + n + 5 * rows + extent.pairs * (n + 3) + (3 + rows) * both
-    return int(after_memory(n, sizes)) + ours + sizes.held + 2 * sizes.levels + 2
+    integers = sizes.held + sizes.passive + sizes.asked + sizes.levels + 1 + sizes.constraints + sizes.tasks
+    integers += STATE + (2 * sizes.levels + 3) * LEVEL + 2 * rows
+    return after_memory(n, sizes) + ours + sizes.held, integers
 
 
-chains_at = compiled(chains_begin)
+@compiled
+def active_size(n: int, sizes: Sizes) -> tuple[int, int]:
+    """How many numbers and integers the active limits take; of them there is at most one more than coordinates."""
+    both, orders = n + sizes.held, 2 * sizes.levels + 4
+    most = both + 1
+    return most * (both + 2 * most + 2 * orders + 4), 2 * most + orders
+
+
+def carve_active(
+    n: int, joints: int, sizes: Sizes, extent: Extent, numbers: Array, integers: Integers, work: Work
+) -> Active:
+    """Carve the memory of the active limits."""
+    both, orders = n + sizes.held, 2 * sizes.levels + 4
+    most = both + 1
+    at, i = active_begins(n, joints, sizes, extent)
+    Q = at + most * both
+    price = Q + 2 * most * most
+    excess = price + 2 * most * orders
+    return Active(
+        M=cut(numbers, at, (most, both)),
+        Q=cut(numbers, Q, (most, most)),
+        gram=cut(numbers, Q + most * most, (most, most)),
+        price=cut(numbers, price, (most, orders)),
+        before=cut(numbers, price + most * orders, (most, orders)),
+        excess=cut(numbers, excess, (most,)),
+        weight=cut(numbers, excess + most, (most,)),
+        slack=cut(numbers, excess + 2 * most, (most,)),
+        share=cut(numbers, excess + 3 * most, (most,)),
+        row=cut(integers, i, (most,)),
+        side=cut(integers, i + most, (most,)),
+        begin=cut(integers, i + 2 * most, (orders,)),
+        losses=work.losses,
+        value=work.value,
+        begun=work.begun,
+        lower=work.lower,
+        upper=work.upper,
+        gradients=work.gradients,
+        spare=work.spare,
+        state=work.state,
+        levels=work.levels,
+        listed=work.listed,
+        known=work.known,
+    )
+
+
+active_of = compiled(carve_active)
+
+
+@compiled
+def chains_begin(n: int, joints: int, sizes: Sizes, extent: Extent) -> int:
+    """Where the two chains stand in the memory."""
+    return active_begins(n, joints, sizes, extent)[0] + active_size(n, sizes)[0]
 
 
 def size_of_work(n: int, joints: int, sizes: Sizes, extent: Extent) -> tuple[int, int]:
     """How many numbers and integers a solve needs."""
     width = sizes.held + sizes.passive + sizes.asked
     columns = sizes.passive + sizes.pressed + sizes.driven
-    chains = quadratic_chain.chain_size(n, width) + quadratic_chain.chain_size(sizes.held, columns)
-    rows = joints + sizes.driven + extent.contact_rows + extent.pairs
-    integers = width + sizes.levels + 1 + sizes.constraints + sizes.tasks
-    integers += STATE + (2 * sizes.levels + 2) * LEVEL + 3 * rows
+    chains = chain_size(n, width) + chain_size(sizes.held, columns)
     numbers = chains_begin(n, joints, sizes, extent) + chains + n * width
+    integers = active_begins(n, joints, sizes, extent)[1] + active_size(n, sizes)[1]
     return numbers, integers + width + columns
 
 
@@ -130,7 +212,7 @@ def size_of_work(n: int, joints: int, sizes: Sizes, extent: Extent) -> tuple[int
 def motion_chain(n: int, joints: int, sizes: Sizes, extent: Extent, numbers: Array, integers: Integers) -> Chain:
     """The chain of u."""
     width, columns = sizes.held + sizes.passive + sizes.asked, sizes.passive + sizes.pressed + sizes.driven
-    at = chains_at(n, joints, sizes, extent)
+    at = chains_begin(n, joints, sizes, extent)
     return chain_at(numbers, at, integers, len(integers) - width - columns, n, width)
 
 
@@ -138,17 +220,8 @@ def motion_chain(n: int, joints: int, sizes: Sizes, extent: Extent, numbers: Arr
 def force_chain(n: int, joints: int, sizes: Sizes, extent: Extent, numbers: Array, integers: Integers) -> Chain:
     """The chain of λ."""
     width, columns = sizes.held + sizes.passive + sizes.asked, sizes.passive + sizes.pressed + sizes.driven
-    at = chains_at(n, joints, sizes, extent) + n * width + 2 * width + 2 * n + 2 * n * n
+    at = chains_begin(n, joints, sizes, extent) + chain_size(n, width)
     return chain_at(numbers, at, integers, len(integers) - columns, sizes.held, columns)
-
-
-def carve_coordinates(n: int, joints: int, sizes: Sizes, extent: Extent, numbers: Array) -> tuple[Array, Array]:
-    """The rotated coordinates of u and of λ, as the two chains have them."""
-    width, columns = sizes.held + sizes.passive + sizes.asked, sizes.passive + sizes.pressed + sizes.driven
-    u = chains_begin(n, joints, sizes, extent)
-    force = u + quadratic_chain.chain_size(n, width)
-    u, force = u + (n + 2) * width, force + (sizes.held + 2) * columns
-    return cut(numbers, u, (n,)), cut(numbers, force, (sizes.held,))
 
 
 class All(NamedTuple):
@@ -157,8 +230,9 @@ class All(NamedTuple):
     n: int
     joints: int
     sizes: Sizes
-    memory: Memory
+    memory: rows_memory.Memory
     work: Work
+    active: Active
     motion: Chain
     force: Chain
     passive: Integers
@@ -172,12 +246,14 @@ def open_all(integers: Integers, table: Integers, sizes_beyond: Integers, number
     n = integers[2]
     joints = n - 6 if integers[5] == 1 else n
     extent = Extent(sizes_beyond[0], sizes_beyond[1])
+    work = work_of(n, joints, sizes, extent, numbers, counts)
     return All(
         n=n,
         joints=joints,
         sizes=sizes,
         memory=memory_of(n, sizes, numbers, counts),
-        work=work_of(n, joints, sizes, extent, numbers, counts),
+        work=work,
+        active=active_of(n, joints, sizes, extent, numbers, counts, work),
         motion=motion_chain(n, joints, sizes, extent, numbers, counts),
         force=force_chain(n, joints, sizes, extent, numbers, counts),
         passive=cut(table, sizes.passive_at, (sizes.passive,)),

@@ -1,4 +1,4 @@
-"""Quadratic programs of one level, min ½ dᵀ H d with low ≤ G d ≤ high, by piqp, in memory that is used again."""
+"""Quadratic programs with a diagonal weight, min ½ dᵀ W d with low ≤ G d ≤ high, by piqp."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from wholebody.model.layout import Array
 FAR = 1e6
 """Bounds so much further away than the worst violation are none."""
 
-
 NEARLY = 1e-7
 """Residuals that will do where rounding keeps a solver from better ones."""
 
@@ -21,7 +20,7 @@ HOLDS = (1e-10, 1e-8)
 
 
 class Programs:
-    """Solvers for programs of up to some size; each size that occurs keeps its solver.
+    """Solvers for programs; each size that occurs keeps its solver.
 
     A program that has no solution shows by not converging: with one, some ten iterations do.
     """
@@ -29,41 +28,31 @@ class Programs:
     KEPT = 64  # solvers
     ITERATIONS = 30
 
-    def __init__(self, variables: int, rows: int, accuracy: float, gap: float) -> None:
-        self.H, self.G = np.zeros(variables * variables), np.zeros(variables * rows)
-        self.low, self.high = np.zeros(rows), np.zeros(rows)
-        self.zero = np.zeros(variables)
-        self.accuracy, self.gap = accuracy, gap
-        self.solved = 0  # how many programs so far
+    def __init__(self, accuracy: float) -> None:
+        self.accuracy = accuracy
         self.undecided = False  # whether the last one kept its bounds, but did not converge
         self._solvers: OrderedDict[tuple[int, int], piqp.DenseSolver] = OrderedDict()
 
-    def solve(self, variables: int, rows: int) -> Array | None:
-        """The solution of the program that stands in the memory; None if there is none.
+    def solve_scaled(self, weights: Array, G: Array, low: Array, high: Array) -> Array | None:
+        """The solution for a violation of 1 at d = 0, made as great as it is; None if there is none.
 
-        Twice the bounds have twice the solution: so it is solved for a violation of 1 at d = 0, whatever it is.
+        Twice the bounds have twice the solution.
         """
-        low, high = self.low[:rows], self.high[:rows]
         violation = max(float(low.max()), -float(high.min()))
         if violation <= 0.0:
-            return np.zeros(variables)
-        low /= violation
-        high /= violation
+            return np.zeros(len(weights))
+        low, high = low / violation, high / violation
         low[low < -FAR] = -np.inf
         high[high > FAR] = np.inf
-        H = self.H[: variables * variables].reshape(variables, variables)
-        G = self.G[: variables * rows].reshape(variables, rows).T
-        found = self.solve_given(H, self.zero[:variables], G, low, high)
+        found = self.solve(weights, G, low, high)
         for hold in HOLDS:  # held a little, coordinates without a weight of their own cannot drift off
-            weight = H.ravel()[:: variables + 1]
-            if found is None and self.undecided and weight.min() < hold:
-                weight[weight < hold] = hold
-                found = self.solve_given(H, self.zero[:variables], G, low, high)
+            if found is None and self.undecided and weights.min() < hold:
+                found = self.solve(np.maximum(weights, hold), G, low, high)
         return None if found is None else found * violation
 
-    def solve_given(self, H: Array, c: Array, G: Array, low: Array, high: Array) -> Array | None:
-        """The solution of a program of its own."""
-        self.solved += 1
+    def solve(self, weights: Array, G: Array, low: Array, high: Array) -> Array | None:
+        """The solution of a program."""
+        H, c, G = np.diag(weights), np.zeros(len(weights)), np.asfortranarray(G)
         solver = self._solvers.get(G.shape)
         if solver is None:
             solver = self._new()
@@ -78,7 +67,7 @@ class Programs:
         nearly = info.primal_res < NEARLY and info.dual_res < NEARLY and info.duality_gap < 100 * NEARLY
         if status != piqp.PIQP_SOLVED and not nearly:
             return None
-        return np.asarray(solver.result.x)
+        return np.array(solver.result.x)
 
     def _new(self) -> piqp.DenseSolver:
         solver = piqp.DenseSolver()
@@ -88,5 +77,5 @@ class Programs:
         settings.max_iter = self.ITERATIONS
         settings.eps_abs, settings.eps_rel = self.accuracy, self.accuracy
         settings.check_duality_gap = True
-        settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = self.gap
+        settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = self.accuracy
         return solver

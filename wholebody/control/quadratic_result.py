@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from wholebody.control.result import Fault, Result
 from wholebody.errors import Infeasible
 from wholebody.model.layout import Array
+from wholebody.model.model import Model
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,19 @@ class Limit:
     def __str__(self) -> str:
         """In words."""
         return f"{self.quantity} of {self.of}"
+
+
+UNITS = {"pull": "N", "slip": "N", "tip": "N·m", "spin": "N·m"}
+
+
+def limits_of(model: Model, contacts: Iterable[tuple[str, str]]) -> tuple[Limit, ...]:
+    """The names of all rows of limits but those of distances; of contacts it is told what each row keeps them from."""
+    found = []
+    for quantity, turning, sliding in (("motion", "rad/s²", "m/s²"), ("effort", "N·m", "N")):
+        for each in model.robot.moving:
+            if quantity == "motion" or each.actuated:
+                found.append(Limit(quantity, f"joint '{each.name}'", sliding if each.kind == "prismatic" else turning))
+    return (*found, *(Limit(what, f"contact '{who}'", UNITS[what]) for what, who in contacts))
 
 
 @dataclass(frozen=True)
@@ -42,17 +57,17 @@ class InfeasibleFault(Fault):
 class QuadraticResult(Result):
     """A command that keeps all limits."""
 
-    __slots__ = ("_names", "_residual", "_slack", "programs")
+    __slots__ = ("_names", "_residual", "_slack", "steps")
 
     _names: tuple[Limit, ...]
     _slack: Array
     _residual: Array
-    programs: int
-    """How many quadratic programs it took: none as long as WBOSC's answer keeps all limits."""
+    steps: int
+    """How many sets of active limits were tried: none as long as WBOSC's answer keeps all limits."""
 
-    def explain(self, names: tuple[Limit, ...], slack: Array, residual: Array, programs: int) -> None:
-        """Note what `active`, `losses` and `programs` are told from."""
-        self._names, self._slack, self._residual, self.programs = names, slack, residual, programs
+    def explain(self, names: tuple[Limit, ...], slack: Array, residual: Array, steps: int) -> None:
+        """Note what `active`, `losses` and `steps` are told from."""
+        self._names, self._slack, self._residual, self.steps = names, slack, residual, steps
 
     def instead(self, fault: Fault) -> QuadraticResult:
         """The same command once more, because the next could not be found."""
