@@ -42,6 +42,9 @@ WholebodyError
 ├── BadMotion                (ValueError)         waypoints, times or limits that make no motion
 │   ├── BadMotionFile                             a key-frame or trajectory file that cannot be read
 │   └── LimitsExceeded                            a motion beyond the limits of joints, or one that collides
+├── BadFootsteps             (ValueError)         footsteps, limits or velocities that no legs can do
+├── BadGait                  (ValueError)         a gait, or a robot without what walking needs
+├── SensorLost               (RuntimeError)       a sensor that walking needs says nothing, or nonsense
 ├── BadParameter             (ValueError)         a value that a parameter cannot take
 ├── BadTask                  (ValueError)         a task that cannot be what it says
 ├── BadConstraint            (ValueError)         a constraint that cannot hold
@@ -53,6 +56,7 @@ WholebodyError
 RealtimeWarning              (RuntimeWarning)     real-time scheduling is not permitted; all still works
 RobotWarning                 (UserWarning)        a robot description that could safely be repaired
 UnknownJointWarning          (UserWarning)        a reference to a joint that this robot lacks
+VelocityClamped              (UserWarning)        a velocity above what the robot can do; the fastest is taken
 """
 
 from __future__ import annotations
@@ -245,6 +249,18 @@ class LimitsExceeded(BadMotion):
         super().__init__(f"{what} goes where the robot cannot:{shown}{more}")
 
 
+class BadFootsteps(WholebodyError, ValueError):
+    """Footsteps, limits or velocities that no legs can do; the text names the step, the value and the limit."""
+
+
+class BadGait(WholebodyError, ValueError):
+    """A gait that is none, or a robot that lacks what walking needs; the text names what."""
+
+
+class SensorLost(WholebodyError, RuntimeError):
+    """A sensor that walking needs says nothing, or what is no number; the text names it."""
+
+
 class BadParameter(WholebodyError, ValueError):
     """A value that a parameter cannot take: out of bounds, of another size, or no number."""
 
@@ -293,6 +309,10 @@ class RobotWarning(UserWarning):
 
 class UnknownJointWarning(UserWarning):
     """A reference to a joint that this robot lacks."""
+
+
+class VelocityClamped(UserWarning):
+    """A velocity above what the robot can do; the fastest in its direction is taken."""
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -1,0 +1,1 @@
+"""What the robot can do: behaviours that write references."""

@@ -1,0 +1,96 @@
+"""DcmStabilizer: feedback of the divergent component of motion by the ankles, the centre of mass, and steps.
+
+    z* = z + (1 + k/ω) (ξ − ξ_ref) + kᵢ ∫(ξ − ξ_ref),  kept inside the support area,
+
+is where the ground is to push so that ξ comes back. The ankles are led to push there at once. The centre of mass that
+the legs are told is a pendulum over z* that is drawn to the one that is measured,
+
+    c̈ = ω² (c − z*) + k₁ (c_measured − c) + k₂ (ċ_measured − ċ),
+
+so that stiff joints yield to a push instead of tipping the robot over an edge of its foot. What z* cannot bring back
+because the foot is too small, the next step does: its foot is put as far aside as ξ will be off when it lands.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from wholebody.locomotion.estimates import Estimates
+from wholebody.locomotion.footsteps import Place
+from wholebody.locomotion.pattern import Target
+from wholebody.locomotion.stabilizers import Command, as_planned
+from wholebody.locomotion.support_area import Soles, nearest_inside
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.parameters import Bounds, Unit
+
+
+@dataclass
+class DcmGains:
+    """How strongly it reacts."""
+
+    proportional: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 2.0  # k
+    integral: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 0.5  # kᵢ
+    position: Annotated[float, Unit("1/s²"), Bounds(0, 2000)] = 200.0  # k₁
+    velocity: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 25.0  # k₂
+    attitude: Annotated[float, Unit("1"), Bounds(0, 2)] = 0.0  # of the pelvis against the tilt
+    margin: Annotated[float, Unit("1"), Bounds(0, 0.9)] = 0.1  # of the sole's half width, kept free along its edges
+    step_threshold: Annotated[float, Unit("m"), Bounds(0, 1)] = 0.02  # less than that moves no footstep
+
+
+class DcmStabilizer:
+    """See the file's docstring. `steps` says whether footsteps may be moved."""
+
+    def __init__(self, model: Model, gains: DcmGains | None = None, steps: bool = True) -> None:
+        self.gains = gains or DcmGains()
+        self.steps = steps
+        outline = np.array(model.robot.surface("left_sole").outline)
+        half = np.abs(outline - outline.mean(axis=0)).min()
+        self._soles = Soles(model.robot, margin=self.gains.margin * float(half))
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew, from a robot at rest."""
+        self._com: Array | None = None
+        self._velocity = np.zeros(2)
+        self._integral = np.zeros(2)
+
+    def correct(self, target: Target, estimates: Estimates, period: float) -> Command:
+        """What to do in this cycle."""
+        gains, omega = self.gains, target.omega
+        if self._com is None:
+            self._com, self._velocity = target.com.copy(), target.com_velocity.copy()
+        off = estimates.dcm(omega) - target.dcm
+        area = self._soles.area(target.support, target.left.place, target.right.place)
+        wanted = target.zmp + (1.0 + gains.proportional / omega) * off + gains.integral * self._integral
+        zmp = nearest_inside(area, wanted)
+        self._integral += period * (off - self._integral if gains.integral else 0.0)
+        pull = gains.position * (estimates.com[:2] - self._com)
+        pull += gains.velocity * (estimates.com_velocity[:2] - self._velocity)
+        self._velocity = self._velocity + period * (omega**2 * (self._com - zmp) + pull)
+        self._com = self._com + period * self._velocity
+        command = as_planned(target)
+        command.com[:2] = self._com
+        command.com_velocity, command.zmp, command.feed_forward = self._velocity, zmp, True
+        if self.steps:
+            command.landing = self._landing(target, off, zmp - target.zmp) if (wanted != zmp).any() else None
+            command.falling = bool((nearest_inside(area, estimates.dcm(omega)) != estimates.dcm(omega)).any())
+        return command
+
+    def _landing(self, target: Target, off: Array, shift: Array) -> Place | None:
+        """Where to put the foot that swings, if ξ will be off by more than the threshold when it lands.
+
+        With the ground pushing `shift` away from where it was to push, ξ − ξ_ref grows to shift + (off − shift) eᵚᵗ.
+        """
+        goal = target.landing
+        if goal is None:
+            return None
+        then = shift + (off - shift) * math.exp(target.omega * target.phase_left)
+        then = np.where(then * off > 0.0, then, 0.0)  # what will have come back by then needs no step
+        if math.hypot(*then) < self.gains.step_threshold:
+            return None
+        return Place(goal.x + then[0], goal.y + then[1], goal.yaw)

@@ -1,0 +1,99 @@
+"""Walker: one whole cycle of walking and balance: state in, joint positions out.
+
+walker = Walker(robots.load("hubo2plus"))
+walker.pattern.follow(steps, time)
+walker.cycle(state, reference)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wholebody.hardware import Record
+from wholebody.locomotion.estimates import Estimates, Estimator, FootAnchored
+from wholebody.locomotion.footsteps import Feet
+from wholebody.locomotion.gait import SOLES, Gait, gait_of, standing
+from wholebody.locomotion.legs import Legs
+from wholebody.locomotion.pattern import Pattern, Target
+from wholebody.locomotion.recovery import capture_steps
+from wholebody.locomotion.servo_lead import ServoLead
+from wholebody.locomotion.stabilizers import Command, Stabilizer, as_planned, stabilizer_named
+from wholebody.messages import Mode
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.robots.robot import Robot
+
+
+class Walker:
+    """Estimator, pattern, stabilizer and legs of one robot, in the order in which they work.
+
+    The world begins between the feet as they stand at the start.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        gait: Gait | None = None,
+        stabilizer: str | Stabilizer = "dcm",
+        estimator: Estimator | None = None,
+        period: float = 0.005,
+    ) -> None:
+        self.robot, self.period = robot, period
+        self.model = Model(robot, watch=SOLES)
+        self.gait = gait or gait_of(self.model)
+        self.legs = Legs(self.model)
+        self.estimator = estimator or FootAnchored(self.model)
+        self.stabilizer = stabilizer_named(stabilizer, self.model) if isinstance(stabilizer, str) else stabilizer
+        self.servo = ServoLead(self.model)
+        feet, _ = standing(self.model)
+        middle = feet.middle
+        self.pattern = Pattern(self.gait, Feet(*(place.seen_from(middle) for place in feet)))
+        self.target: Target | None = None
+        self.estimates: Estimates | None = None
+        self.command: Command | None = None
+        self._before = np.zeros(0)
+
+    def cycle(self, state: Record, reference: Record) -> None:
+        """Take a state, and say where all joints are to be."""
+        time = float(state["time"])
+        target = self.pattern.at(time)
+        estimates = self.estimator.update(state, target)
+        command = self.stabilizer.correct(target, estimates, self.period)
+        self._step(command, estimates, time)
+        reference["position"] = self.joints(command, target)
+        reference["mode"], reference["mask"] = Mode.POSITION, True
+        self.target, self.estimates, self.command = target, estimates, command
+
+    def joints(self, command: Command, target: Target) -> Array:
+        """The joints that do what is commanded, led by what their servos need if asked."""
+        snapshot = self.legs.balance(command.com, command.rotation, command.soles)
+        joints = self.legs.joints
+        if len(self._before) == 0:
+            self._before = joints.copy()
+        velocities = (joints - self._before) / self.period
+        self._before[:] = joints
+        if command.feed_forward:
+            acceleration = target.omega**2 * (command.com[:2] - command.zmp)
+            joints = self.servo.tell(
+                snapshot,
+                joints,
+                velocities,
+                acceleration,
+                command.rotation,
+                command.soles,
+                command.zmp,
+                command.left_share,
+            )
+        return joints + command.arms if len(command.arms) else joints
+
+    def stance(self) -> Array:
+        """The joints in which the robot stands before its first step, whatever sensors say."""
+        return self.joints(as_planned(self.pattern.at(0.0)), self.pattern.at(0.0)).copy()
+
+    def _step(self, command: Command, estimates: Estimates, time: float) -> None:
+        """Do what the stabilizer wants of the feet."""
+        if command.landing is not None:
+            self.pattern.lead(command.landing, time)
+        if command.falling and self.pattern.standing:
+            steps, gait = capture_steps(self.pattern.feet, estimates, self.gait)
+            self.pattern.follow(steps, time, gait=gait)
