@@ -97,7 +97,7 @@ class Pattern:
     def follow(self, steps: Sequence[Footstep], time: float, keep: int = 0, gait: Gait | None = None) -> None:
         """Keep the first so many steps to come, at least the one that is under way, and go on with these.
 
-        A gait for this occasion is forgotten when the robot stands again.
+        A gait for this occasion is forgotten when the first step is done.
         """
         self._for_now = gait or self._for_now
         under_way = bool(self._phases) and self._phases[0].step is not None
@@ -128,7 +128,7 @@ class Pattern:
         while self._phases and time >= self._phases[0].end:
             done = self._phases.pop(0)
             self.feet, self._swing = done.feet, None
-            if not self._phases:
+            if done.step is not None:
                 self._for_now = self.gait
         phase = self._phases[0] if self._phases else None
         left, right = FootPoint(self.feet.left, 0.0), FootPoint(self.feet.right, 0.0)
@@ -163,7 +163,7 @@ class Pattern:
     def _share(self, support: Support, zmp: Array) -> float:
         if support != "both":
             return 1.0 if support == "left" else 0.0
-        left, right = self._under(self.feet, "left"), self._under(self.feet, "right")
+        left, right = self._under(self.feet, "left", self._for_now), self._under(self.feet, "right", self._for_now)
         way = left - right
         share = float((zmp - right) @ way) / max(float(way @ way), 1e-9)
         return min(max(share, 0.0), 1.0)
@@ -175,20 +175,21 @@ class Pattern:
             return [now] if now is not None and now.step is None else []
         if now is None:
             clock = time + gait.begin
-            phases.append(Phase(time, clock, "both", None, feet, self._under(feet, OTHER[steps[0].side])))
+            phases.append(Phase(time, clock, "both", None, feet, self._under(feet, OTHER[steps[0].side], gait)))
         elif now.step is None:
             clock = now.end
-            phases.append(now._replace(weight=self._under(feet, OTHER[steps[0].side])))
+            phases.append(now._replace(weight=self._under(feet, OTHER[steps[0].side], gait)))
         else:
             clock = now.begin
         for number, step in enumerate(steps):
             support = OTHER[step.side]
             feet = feet.after(step)
             end = now.end if now is not None and now.step is not None and number == 0 else clock + gait.single_support
-            phases.append(Phase(clock, end, support, step, feet, self._under(feet, support)))
+            phases.append(Phase(clock, end, support, step, feet, self._under(feet, support, gait)))
+            gait = self.gait
             last = number == len(steps) - 1
             clock = end + (gait.settle if last else gait.double_support)
-            weight = self._between(feet) if last else self._under(feet, step.side)
+            weight = self._between(feet) if last else self._under(feet, step.side, gait)
             phases.append(Phase(end, clock, "both", None, feet, weight))
         return phases
 
@@ -199,10 +200,10 @@ class Pattern:
             times, points = [time, time + 0.01], [zmp, zmp]
         self._path = ZmpPath(times, points, self.gait.omega, com)
 
-    def _under(self, feet: Feet, side: Side) -> Array:
+    def _under(self, feet: Feet, side: Side, gait: Gait) -> Array:
         """Where the weight is when only this foot supports."""
-        place = feet.of(side).beside(self._for_now.forward, -OUTWARD[side] * self._for_now.inward)
+        place = feet.of(side).beside(gait.forward, -OUTWARD[side] * gait.inward)
         return np.array(place[:2])
 
     def _between(self, feet: Feet) -> Array:
-        return (self._under(feet, "left") + self._under(feet, "right")) / 2
+        return (self._under(feet, "left", self.gait) + self._under(feet, "right", self.gait)) / 2

@@ -87,6 +87,21 @@ def upright(yaw: float) -> Array:
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
+def turned(vector: Array) -> Array:
+    """The rotation by a rotation vector, 3 × 3 (Rodrigues)."""
+    angle = math.sqrt(float(vector @ vector))
+    x, y, z = vector / angle if angle > 1e-12 else vector
+    c, s = math.cos(angle), math.sin(angle)
+    v = 1.0 - c
+    return np.array(
+        [
+            [c + x * x * v, x * y * v - z * s, x * z * v + y * s],
+            [y * x * v + z * s, c + y * y * v, y * z * v - x * s],
+            [z * x * v - y * s, z * y * v + x * s, c + z * z * v],
+        ]
+    )
+
+
 def sole_to_world(foot: FootPoint) -> Array:
     """The 4 × 4 frame of a sole that is level."""
     (x, y, yaw), z = foot
