@@ -20,8 +20,8 @@ from typing import Annotated
 import numpy as np
 
 from wholebody.locomotion.estimates import Estimates
-from wholebody.locomotion.footsteps import Place
 from wholebody.locomotion.pattern import Target
+from wholebody.locomotion.recovery import landing_instead
 from wholebody.locomotion.stabilizers import Command, as_planned, turned
 from wholebody.locomotion.support_area import Soles, nearest_inside, scaled
 from wholebody.model.layout import Array
@@ -88,7 +88,8 @@ class DcmStabilizer:
             push = gains.lean * (dcm - nearest_inside(scaled(area, gains.reach), dcm)) + self._yielding(estimates)
         self._lean_trunk(command, push, period)
         if self.steps:
-            command.landing = self._landing(target, off, zmp - target.zmp) if (wanted != zmp).any() else None
+            if (wanted != zmp).any():
+                command.landing = landing_instead(target, off, zmp - target.zmp, gains.step_threshold)
             command.falling = bool((nearest_inside(area, dcm) != dcm).any())
         return command
 
@@ -113,17 +114,3 @@ class DcmStabilizer:
             self._leaning *= 0.0
         if size > 1e-6:
             command.rotation = turned(np.array([-self._lean[1], self._lean[0], 0.0])) @ command.rotation
-
-    def _landing(self, target: Target, off: Array, shift: Array) -> Place | None:
-        """Where to put the foot that swings, if ξ will be off by more than the threshold when it lands.
-
-        With the ground pushing `shift` away from where it was to push, ξ − ξ_ref grows to shift + (off − shift) eᵚᵗ.
-        """
-        goal = target.landing
-        if goal is None:
-            return None
-        then = shift + (off - shift) * math.exp(target.omega * target.phase_left)
-        then = np.where(then * off > 0.0, then, 0.0)  # what will have come back by then needs no step
-        if math.hypot(*then) < self.gains.step_threshold:
-            return None
-        return Place(goal.x + then[0], goal.y + then[1], goal.yaw)

@@ -93,6 +93,7 @@ class StepLimits:
     narrowest: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.16
     widest: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.32
     turn: Annotated[float, Unit("rad"), Bounds(0.0, 2.0)] = 0.4
+    in_need: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.39  # the longest to keep from falling
 
     def __post_init__(self) -> None:
         """Refuse limits between which no foot can be put."""
@@ -129,28 +130,53 @@ class StepLimits:
             raise BadFootsteps(f"{where} turns {abs(turn):.3f} rad; this robot turns at most {self.turn:g} in a step")
 
     def kept(self, step: Footstep, support: Place) -> Footstep:
-        """The step, or the nearest to it that can be done."""
+        """The step, or the nearest to it that can be done to keep from falling."""
         forward, leftward, turn = step.at.seen_from(support)
         aside = min(max(OUTWARD[step.side] * leftward, self.narrowest), self.widest)
-        forward, turn = (min(max(x, -most), most) for x, most in ((forward, self.length), (turn, self.turn)))
+        forward, turn = (
+            min(max(x, -most), most) for x, most in ((forward, max(self.length, self.in_need)), (turn, self.turn))
+        )
         return Footstep(step.side, support.beside(forward, OUTWARD[step.side] * aside, turn))
 
     def clamped(self, velocity: Velocity, step_time: float) -> Velocity:
         """The velocity, or the fastest in its direction that steps of that time allow."""
-        most = (
-            abs(velocity.forward) * step_time / self.length,
-            velocity.leftward and abs(velocity.leftward) * step_time / self._aside,
-            velocity.turn and abs(velocity.turn) * step_time / self.turn,
-        )
         if not all(math.isfinite(value) for value in velocity):
             raise BadFootsteps(f"a velocity of {tuple(velocity)}; give finite numbers")
-        excess = max(1.0, *most)
-        return Velocity(*(value / excess for value in velocity))
+        if self._can_do(velocity, step_time):
+            return velocity
+        slow, fast = 0.0, 1.0
+        for _ in range(40):
+            half = (slow + fast) / 2
+            slow, fast = (half, fast) if self._can_do(_times(velocity, half), step_time) else (slow, half)
+        return _times(velocity, slow)
+
+    def _can_do(self, velocity: Velocity, step_time: float) -> bool:
+        """Whether four steps at a velocity, with either foot first, are within the limits."""
+        body = Place(0.0, 0.0, 0.0)
+        feet = Feet(*(beside_body(body, side, self.spacing).at for side in OUTWARD))
+        for first in OUTWARD:
+            steps = along(body, velocity, step_time, 4, self.spacing, first)
+            for number, step in enumerate(steps[1:], start=1):
+                support = steps[number - 1].at
+                if not self._fits(step, support):
+                    return False
+            if not self._fits(steps[0], feet.of(OTHER[first])):
+                return False
+        return True
+
+    def _fits(self, step: Footstep, support: Place) -> bool:
+        forward, leftward, turn = step.at.seen_from(support)
+        aside = OUTWARD[step.side] * leftward
+        return abs(forward) <= self.length and self.narrowest <= aside <= self.widest and abs(turn) <= self.turn
 
     @property
     def _aside(self) -> float:
         """How far the body can go aside in one step: the feet close by as much as they open."""
         return max(1e-6, min(self.spacing - self.narrowest, self.widest - self.spacing))
+
+
+def _times(velocity: Velocity, factor: float) -> Velocity:
+    return Velocity(*(factor * value for value in velocity))
 
 
 def beside_body(body: Place, side: Side, spacing: float) -> Footstep:

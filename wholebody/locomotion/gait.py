@@ -64,13 +64,15 @@ def gait_of(model: Model, step_time: float | None = None) -> Gait:
         lift=0.04 * scale,
         begin=1.0 * float(np.sqrt(scale)),
         settle=1.0 * float(np.sqrt(scale)),
-        height=height,
+        height=0.975 * height,  # knees a little more bent, for steps
+        inward=0.008 * scale,
         limits=StepLimits(
-            length=0.3 * scale,
+            length=0.25 * scale,
             spacing=spacing,
-            narrowest=max(width + 0.005 * scale, spacing - 0.04 * scale),
+            narrowest=min(spacing, max(width + 0.005 * scale, spacing - 0.04 * scale)),
             widest=spacing + 0.13 * scale,
             turn=0.35,
+            in_need=0.39 * scale,
         ),
     )
 

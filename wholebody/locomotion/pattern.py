@@ -87,6 +87,11 @@ class Pattern:
         """Whether all steps are done, and the weight is between the feet."""
         return not self._phases
 
+    @property
+    def settled(self) -> bool:
+        """Whether there is no step to do any more, though the weight may still be on its way to between the feet."""
+        return not self.steps
+
     def feet_after(self, count: int) -> Feet:
         """Where the feet will stand after so many of the steps."""
         feet = self.feet
@@ -99,12 +104,14 @@ class Pattern:
 
         A gait for this occasion is forgotten when the first step is done.
         """
-        self._for_now = gait or self._for_now
         under_way = bool(self._phases) and self._phases[0].step is not None
         kept = self.steps[: max(keep, 1 if under_way else 0)]
-        old, now = self._path.at(time), self._phases[:1]
+        old, now = self._path.at(time), self._phases[:1] if self.steps else []
         todo = (*kept, *steps)
-        self.gait.limits.check(todo, self.feet)
+        if not todo:
+            return
+        self._for_now = gait or self._for_now
+        (gait or self.gait).limits.check(steps, self.feet_after(len(kept)))
         self._phases = self._timetable(now[0] if now else None, todo, time)
         self._lay_path(time, old.zmp, old.com)
 
@@ -115,7 +122,7 @@ class Pattern:
             return
         was, steps, old = phase.step.at, self.steps, self._path.at(time)
         wanted = Footstep(phase.step.side, place)
-        self._swing.lead(time, self.gait.limits.kept(wanted, self.feet.of(OTHER[wanted.side])).at)
+        self._swing.lead(time, self._for_now.limits.kept(wanted, self.feet.of(OTHER[wanted.side])).at)
         place = self._swing.goal
         moved = tuple(Footstep(step.side, place.beside(*step.at.seen_from(was))) for step in steps)
         self._phases = self._timetable(phase._replace(step=moved[0]), moved, time)
@@ -171,8 +178,6 @@ class Pattern:
     def _timetable(self, now: Phase | None, steps: Sequence[Footstep], time: float) -> list[Phase]:
         """The phases of the steps; the one that is under way keeps its times."""
         gait, feet, phases = self._for_now, self.feet, []
-        if not steps:
-            return [now] if now is not None and now.step is None else []
         if now is None:
             clock = time + gait.begin
             phases.append(Phase(time, clock, "both", None, feet, self._under(feet, OTHER[steps[0].side], gait)))

@@ -55,8 +55,11 @@ class Stabilizer(Protocol):
 NAMES = {
     "none": "open_loop:OpenLoop",
     "dcm": "dcm_stabilizer:DcmStabilizer",
+    "regions": "region_stabilizer:RegionStabilizer",
+    "ankle": "ankle_balance:AnkleBalance",
+    "damping": "leg_damping:LegDamping",
 }
-"""What there is: the pattern alone; feedback of the divergent component."""
+"""What there is: the pattern alone; feedback of the divergent component; the thesis's; two simple ones of Hubo-Ach."""
 
 
 def stabilizer_named(name: str, model: Model) -> Stabilizer:

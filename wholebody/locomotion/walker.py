@@ -15,7 +15,7 @@ from wholebody.locomotion.footsteps import Feet
 from wholebody.locomotion.gait import SOLES, Gait, gait_of, standing
 from wholebody.locomotion.legs import Legs
 from wholebody.locomotion.pattern import Pattern, Target
-from wholebody.locomotion.recovery import capture_steps
+from wholebody.locomotion.recovery import capture_steps, closing_step
 from wholebody.locomotion.servo_lead import ServoLead
 from wholebody.locomotion.stabilizers import Command, Stabilizer, as_planned, stabilizer_named
 from wholebody.messages import Mode
@@ -52,6 +52,7 @@ class Walker:
         self.estimates: Estimates | None = None
         self.command: Command | None = None
         self._before = np.zeros(0)
+        self._recovering = False
 
     def cycle(self, state: Record, reference: Record) -> None:
         """Take a state, and say where all joints are to be."""
@@ -94,6 +95,10 @@ class Walker:
         """Do what the stabilizer wants of the feet."""
         if command.landing is not None:
             self.pattern.lead(command.landing, time)
-        if command.falling and self.pattern.standing:
+        if command.falling and self.pattern.settled:
             steps, gait = capture_steps(self.pattern.feet, estimates, self.gait)
             self.pattern.follow(steps, time, gait=gait)
+            self._recovering = True
+        elif self._recovering and self.pattern.standing:
+            self._recovering = False
+            self.pattern.follow(closing_step(self.pattern.feet, self.gait), time)
