@@ -93,7 +93,7 @@ class StepLimits:
     narrowest: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.16
     widest: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.32
     turn: Annotated[float, Unit("rad"), Bounds(0.0, 2.0)] = 0.4
-    in_need: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.39  # the longest to keep from falling
+    in_need: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.3  # the longest to keep from falling
 
     def __post_init__(self) -> None:
         """Refuse limits between which no foot can be put."""

@@ -72,7 +72,7 @@ def gait_of(model: Model, step_time: float | None = None) -> Gait:
             narrowest=min(spacing, max(width + 0.005 * scale, spacing - 0.04 * scale)),
             widest=spacing + 0.13 * scale,
             turn=0.35,
-            in_need=0.39 * scale,
+            in_need=0.3 * scale,
         ),
     )
 

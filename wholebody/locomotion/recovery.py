@@ -36,7 +36,8 @@ def hasty(gait: Gait) -> Gait:
     There the robot falls sideways so slowly that no time is lost to shift its weight before.
     """
     inward = 0.3 * gait.limits.spacing
-    limits = replace(gait.limits, length=gait.limits.in_need)
+    longest = 1.3 * gait.limits.in_need
+    limits = replace(gait.limits, length=longest, in_need=longest)
     return replace(
         gait,
         begin=0.08,
