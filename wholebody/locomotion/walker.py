@@ -52,6 +52,7 @@ class Walker:
         self.estimates: Estimates | None = None
         self.command: Command | None = None
         self._before = np.zeros(0)
+        self._last: float | None = None
         self._recovering = False
 
     def cycle(self, state: Record, reference: Record) -> None:
@@ -59,19 +60,39 @@ class Walker:
         time = float(state["time"])
         target = self.pattern.at(time)
         estimates = self.estimator.update(state, target)
-        command = self.stabilizer.correct(target, estimates, self.period)
+        elapsed = self._elapsed(time)
+        command = self.stabilizer.correct(target, estimates, elapsed)
         self._step(command, estimates, time)
-        reference["position"] = self.joints(command, target)
+        reference["position"] = self.joints(command, target, elapsed)
         reference["mode"], reference["mask"] = Mode.POSITION, True
         self.target, self.estimates, self.command = target, estimates, command
 
-    def joints(self, command: Command, target: Target) -> Array:
+    def cycle_blind(self, time: float, reference: Record) -> None:
+        """The same without sensors: what is planned, led by what the servos need."""
+        target = self.pattern.at(time)
+        command = as_planned(target)
+        command.feed_forward = True
+        reference["position"] = self.joints(command, target, self._elapsed(time))
+        reference["mode"], reference["mask"] = Mode.POSITION, True
+
+    def begin_anew(self) -> None:
+        """Forget what was, before the robot is balanced from rest."""
+        self.stabilizer.reset()
+        self._before, self._last, self._recovering = np.zeros(0), None, False
+
+    def _elapsed(self, time: float) -> float:
+        """Seconds since the last cycle; one that was missed counts, but no long silence."""
+        since = self.period if self._last is None else time - self._last
+        self._last = time
+        return min(max(since, 0.2 * self.period), 5.0 * self.period)
+
+    def joints(self, command: Command, target: Target, elapsed: float) -> Array:
         """The joints that do what is commanded, led by what their servos need if asked."""
         snapshot = self.legs.balance(command.com, command.rotation, command.soles)
         joints = self.legs.joints
         if len(self._before) == 0:
             self._before = joints.copy()
-        velocities = (joints - self._before) / self.period
+        velocities = (joints - self._before) / elapsed
         self._before[:] = joints
         if command.feed_forward:
             acceleration = target.omega**2 * (command.com[:2] - command.zmp)
@@ -87,9 +108,16 @@ class Walker:
             )
         return joints + command.arms if len(command.arms) else joints
 
-    def stance(self) -> Array:
+    def stance(self, time: float = 0.0) -> Array:
         """The joints in which the robot stands before its first step, whatever sensors say."""
-        return self.joints(as_planned(self.pattern.at(0.0)), self.pattern.at(0.0)).copy()
+        target = self.pattern.at(time)
+        command = as_planned(target)
+        for _ in range(3):  # the legs may come from far away
+            self.joints(command, target, self.period)
+        command.feed_forward = True
+        stance = self.joints(command, target, self.period).copy()
+        self._before = np.zeros(0)
+        return stance
 
     def _step(self, command: Command, estimates: Estimates, time: float) -> None:
         """Do what the stabilizer wants of the feet."""
