@@ -19,6 +19,7 @@ COMMANDS = (
     "filter",
     "robots",
     "sim",
+    "walk",
     "motion",
     "teach",
     "channels",
