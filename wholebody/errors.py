@@ -45,6 +45,9 @@ WholebodyError
 │   └── LimitsExceeded                            a motion beyond the limits of joints, or one that collides
 ├── BadEstimator             (ValueError)         a filter that cannot be set up as asked
 │   └── MissingSensor                             a robot that lacks a sensor the estimator needs
+├── BadFootsteps             (ValueError)         footsteps, limits or velocities that no legs can do
+├── BadGait                  (ValueError)         a gait, or a robot without what walking needs
+├── SensorLost               (RuntimeError)       a sensor that walking needs says nothing, or nonsense
 ├── BadParameter             (ValueError)         a value that a parameter cannot take
 ├── BadConfiguration         (ValueError)         a configuration file that says what cannot be; file, line, key, remedy
 ├── BadExpression            (ValueError)         an event's expression that is no comparison of parameters
@@ -63,6 +66,7 @@ WholebodyError
 RealtimeWarning              (RuntimeWarning)     real-time scheduling is not permitted; all still works
 RobotWarning                 (UserWarning)        a robot description that could safely be repaired
 UnknownJointWarning          (UserWarning)        a reference to a joint that this robot lacks
+VelocityClamped              (UserWarning)        a velocity above what the robot can do; the fastest is taken
 """
 
 from __future__ import annotations
@@ -267,6 +271,18 @@ class MissingSensor(BadEstimator):
     """A robot that lacks a sensor the estimator needs; the text says which, and where it should be."""
 
 
+class BadFootsteps(WholebodyError, ValueError):
+    """Footsteps, limits or velocities that no legs can do; the text names the step, the value and the limit."""
+
+
+class BadGait(WholebodyError, ValueError):
+    """A gait that is none, or a robot that lacks what walking needs; the text names what."""
+
+
+class SensorLost(WholebodyError, RuntimeError):
+    """A sensor that walking needs says nothing, or what is no number; the text names it."""
+
+
 class BadParameter(WholebodyError, ValueError):
     """A value that a parameter cannot take: out of bounds, of another size, or no number."""
 
@@ -348,6 +364,10 @@ class RobotWarning(UserWarning):
 
 class UnknownJointWarning(UserWarning):
     """A reference to a joint that this robot lacks."""
+
+
+class VelocityClamped(UserWarning):
+    """A velocity above what the robot can do; the fastest in its direction is taken."""
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -27,6 +27,7 @@ COMMANDS = (
     "filter",
     "robots",
     "sim",
+    "walk",
     "motion",
     "teach",
     "channels",

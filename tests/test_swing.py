@@ -1,0 +1,50 @@
+"""A swing begins and ends at rest, goes over its via point, and can be led elsewhere without a jump."""
+
+import numpy as np
+import pytest
+
+from wholebody.errors import BadGait
+from wholebody.locomotion.footsteps import Place
+from wholebody.locomotion.swing import Swing
+
+START, GOAL = Place(0.0, 0.1, 0.0), Place(0.4, 0.12, 0.3)
+
+
+def rates(swing, time, dt=1e-4):
+    """Velocity and acceleration of x, y, yaw and height by differences."""
+    rows = [np.array([*swing.at(time + k * dt).place, swing.at(time + k * dt).height]) for k in (-1, 0, 1)]
+    return (rows[2] - rows[0]) / (2 * dt), (rows[2] - 2 * rows[1] + rows[0]) / dt**2
+
+
+@pytest.mark.parametrize("via", [0.3, 0.5, 0.7])
+def test_a_swing_goes_from_place_to_place_over_its_via_point_and_lands_at_rest(via):
+    swing = Swing(START, GOAL, 1.0, 1.5, 0.05, via)
+    assert np.allclose(swing.at(1.0).place, START)
+    assert np.allclose(swing.at(1.5).place, GOAL)
+    assert swing.at(1.0 + 0.5 * via).height == pytest.approx(0.05)
+    assert max(swing.at(t).height for t in np.linspace(1, 1.5, 200)) <= 0.05 + 1e-9
+    for end in (1.0 + 2e-4, 1.5 - 2e-4):
+        velocity, acceleration = rates(swing, end)
+        assert np.abs(velocity).max() < 1e-4
+        assert np.abs(acceleration).max() < 0.5  # of a swing whose largest is above 10
+    assert max(np.abs(rates(swing, t)[1]).max() for t in np.linspace(1.05, 1.45, 50)) > 5.0
+
+
+def test_a_swing_led_elsewhere_arrives_there_with_no_jump_in_acceleration():
+    swing, plain = Swing(START, GOAL, 0.0, 0.5, 0.05), Swing(START, GOAL, 0.0, 0.5, 0.05)
+    swing.lead(0.2, Place(0.3, 0.2, 0.0))
+    for one, other in zip(rates(swing, 0.2 + 2e-4), rates(plain, 0.2 - 2e-4), strict=True):
+        assert np.allclose(one, other, atol=0.2)
+    assert np.allclose(swing.at(0.5).place, (0.3, 0.2, 0.0))
+
+
+def test_near_its_end_a_swing_is_not_led_any_more():
+    swing = Swing(START, GOAL, 0.0, 0.5, 0.05)
+    swing.lead(0.45, Place(0.0, 0.2, 0.0))
+    assert np.allclose(swing.at(0.5).place, GOAL)
+
+
+@pytest.mark.parametrize(("end", "lift", "via"), [(0.0, 0.05, 0.5), (0.5, -0.01, 0.5), (0.5, 0.05, 0.0)])
+def test_a_swing_that_is_none_is_refused(end, lift, via):
+    with pytest.raises(BadGait):
+        Swing(START, GOAL, 0.0, end, lift, via)

@@ -1,0 +1,194 @@
+"""Walking: stand, walk, turn and stop, as one tells a person; the same for every robot with legs.
+
+walking = Walking(robots.load("hubo2plus"))
+walking.stand()
+walking.walk(distance=2.0)
+...
+walking.cycle(state, reference)     # every period
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+
+from wholebody.behaviors.rising import Rising
+from wholebody.errors import BadFootsteps, SensorLost, VelocityClamped
+from wholebody.hardware import Record
+from wholebody.locomotion.footsteps import (
+    OTHER,
+    OUTWARD,
+    Feet,
+    Footstep,
+    Place,
+    Side,
+    StepLimits,
+    Velocity,
+    beside_body,
+    first_side,
+    in_place,
+    to_place,
+)
+from wholebody.locomotion.gait import Gait
+from wholebody.locomotion.recovery import closing_step
+from wholebody.locomotion.walker import Walker
+from wholebody.robots.robot import Robot
+
+AHEAD = 3
+"""Steps that are planned ahead: what comes later moves the centre of mass by less than a millimetre now."""
+PATIENCE = 0.05
+"""s. How long a sensor may be silent while walking."""
+
+
+class Walking:
+    """A robot that can be told where to go at any time; what it is told last counts.
+
+    `trouble` says why it stopped by itself, if it did: then it stands, and does nothing any more.
+    """
+
+    def __init__(self, robot: Robot, gait: Gait | None = None, stabilizer: str = "dcm", period: float = 0.005) -> None:
+        self.walker = Walker(robot, gait, stabilizer, period=period)
+        self.trouble = ""
+        self._rising: Rising | None = None
+        self._velocity: Velocity | None = None
+        self._time = 0.0
+        self._lost_since: float | None = None
+
+    # What one tells it.
+
+    def stand(self, seconds: float = 2.0) -> None:
+        """Take the posture in which it walks, and balance; from wherever the joints are, feet on the ground."""
+        self._rising = Rising(self.walker, seconds)
+
+    def walk(
+        self,
+        distance: float | None = None,
+        velocity: Velocity | Sequence[float] | None = None,
+        footsteps: Sequence[Footstep] | None = None,
+        steps_in_place: int | None = None,
+    ) -> None:
+        """Walk so far forward (m), or on and on at a velocity (m/s, m/s, rad/s), or along footsteps, or on the spot."""
+        given = [each for each in (distance, velocity, footsteps, steps_in_place) if each is not None]
+        if len(given) != 1:
+            raise BadFootsteps("say either a distance, a velocity, footsteps, or how many steps in place; one of them")
+        if velocity is not None:
+            self._go(Velocity(*velocity))
+        elif distance is not None:
+            self._go_to(Place(distance, 0.0, 0.0))
+        elif footsteps is not None:
+            self._follow(tuple(footsteps))
+        else:
+            self._follow(in_place(self._last_feet, steps_in_place or 0, self._limits))
+
+    def go(self, forward: float = 0.0, leftward: float = 0.0, turn: float = 0.0) -> None:
+        """Walk to a place seen from where it stands, or will stand: m, m, rad."""
+        self._go_to(Place(forward, leftward, turn))
+
+    def turn(self, angle: float) -> None:
+        """Turn on the spot, to the left if positive, rad."""
+        self._go_to(Place(0.0, 0.0, angle))
+
+    def stop(self) -> None:
+        """Stand, after the steps that cannot be taken back."""
+        self._velocity = None
+        pattern = self.walker.pattern
+        if not pattern.settled:
+            kept = min(len(pattern.steps), AHEAD - 1)
+            pattern.follow(self._closing(pattern.steps[kept - 1]), self._time, keep=kept)
+
+    @property
+    def standing(self) -> bool:
+        """Whether it is done with all that it was told."""
+        return self._rising is None and self._velocity is None and self.walker.pattern.standing
+
+    # What it does.
+
+    def cycle(self, state: Record, reference: Record) -> None:
+        """One period: fill the reference from the state."""
+        self._time = float(state["time"])
+        if self._rising is not None:
+            if not self._rising.cycle(state, reference):
+                return
+            self._rising = None
+            self.walker.pattern.follow(closing_step(self.walker.pattern.feet, self.walker.gait), self._time)
+        if self._velocity is not None:
+            self._step_on(self._velocity)
+        try:
+            self.walker.cycle(state, reference)
+            self._lost_since = None
+        except SensorLost as error:
+            self._go_on_blind(error, reference)
+
+    def _go_on_blind(self, error: SensorLost, reference: Record) -> None:
+        """Do as planned for a moment; if the sensor stays lost, stop after the steps that cannot be taken back."""
+        self._lost_since = self._time if self._lost_since is None else self._lost_since
+        if self._time - self._lost_since >= PATIENCE and not self.trouble:
+            self.trouble = f"{error}; it stops and stands"
+            self.stop()
+        self.walker.cycle_blind(self._time, reference)
+
+    # How a wish becomes steps.
+
+    @property
+    def _limits(self) -> StepLimits:
+        return self.walker.gait.limits
+
+    @property
+    def _last_feet(self) -> Feet:
+        pattern = self.walker.pattern
+        return pattern.feet_after(len(pattern.steps))
+
+    def _follow(self, steps: tuple[Footstep, ...]) -> None:
+        self._refuse_if_in_trouble()
+        pattern = self.walker.pattern
+        pattern.follow(steps, self._time, keep=len(pattern.steps))
+        self._velocity = None
+
+    def _go_to(self, goal: Place) -> None:
+        if not self.walker.pattern.settled:
+            self.stop()
+        feet, last = self._last_feet, self.walker.pattern.steps[-1:]
+        self._follow(to_place(feet, goal, self._limits, OTHER[last[0].side] if last else None))
+
+    def _go(self, velocity: Velocity) -> None:
+        self._refuse_if_in_trouble()
+        clamped = self._limits.clamped(velocity, self.walker.gait.step_time)
+        if clamped != velocity:
+            fastest = tuple(round(value, 3) for value in clamped)
+            text = f"{tuple(velocity)} is faster than this robot can walk; it goes at {fastest}"
+            warnings.warn(text, VelocityClamped, stacklevel=3)
+        pattern = self.walker.pattern
+        self._velocity = clamped
+        if not pattern.settled:  # what is planned beyond the next steps was for another velocity
+            keep = min(len(pattern.steps), AHEAD - 1)
+            pattern.follow((self._next(pattern.steps[keep - 1], clamped),), self._time, keep=keep)
+
+    def _step_on(self, velocity: Velocity) -> None:
+        """Plan one step more if there are fewer than AHEAD."""
+        pattern = self.walker.pattern
+        steps = pattern.steps
+        if len(steps) >= AHEAD:
+            return
+        if steps:
+            pattern.follow((self._next(steps[-1], velocity),), self._time, keep=len(steps))
+        else:
+            side: Side = first_side(velocity)
+            body = pattern.feet.middle.moved(velocity, self.walker.gait.step_time)
+            pattern.follow((beside_body(body, side, self._limits.spacing),), self._time)
+
+    def _next(self, step: Footstep, velocity: Velocity) -> Footstep:
+        body = self._body_beside(step).moved(velocity, self.walker.gait.step_time)
+        return beside_body(body, OTHER[step.side], self._limits.spacing)
+
+    def _closing(self, step: Footstep) -> tuple[Footstep, ...]:
+        return (beside_body(self._body_beside(step), OTHER[step.side], self._limits.spacing),)
+
+    def _body_beside(self, step: Footstep) -> Place:
+        return step.at.beside(0.0, -OUTWARD[step.side] * self._limits.spacing / 2)
+
+    def _refuse_if_in_trouble(self) -> None:
+        if self.trouble:
+            raise SensorLost(f"it does not walk any more: {self.trouble}")
+        if not math.isfinite(self._time):
+            raise SensorLost("the state has no time")

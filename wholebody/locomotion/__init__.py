@@ -1,0 +1,1 @@
+"""Walking and balance: pendulum, footsteps, swing, preview, walking pattern, ZMP regions, stabilizers."""

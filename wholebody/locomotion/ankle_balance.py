@@ -1,0 +1,57 @@
+"""AnkleBalance: an inverted pendulum on a spring, balanced by the ankles from the IMU alone (Hubo-Ach, App. H).
+
+m L² θ̈ + C θ̇ + (K − m g L) θ = K u: the ankle is told to turn by
+
+    u = (K_p + K_d d/dt) (θ* − θ),
+
+where θ* is the tilt that the joints alone would give, zero here, and θ the one that the IMU measures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from wholebody.locomotion.estimates import Estimates
+from wholebody.locomotion.pattern import Target
+from wholebody.locomotion.stabilizers import Command, as_planned, turned
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.parameters import Bounds, Unit
+
+
+@dataclass
+class AnkleGains:
+    """K_p, K_d, and how far the ankle may turn."""
+
+    proportional: Annotated[float, Unit("1"), Bounds(0, 5)] = 0.3
+    derivative: Annotated[float, Unit("s"), Bounds(0, 1)] = 0.05
+    farthest: Annotated[float, Unit("rad"), Bounds(0, 0.5)] = 0.15
+
+
+class AnkleBalance:
+    """Both soles are turned against the tilt, which is the same as turning the ankles."""
+
+    def __init__(self, model: Model, gains: AnkleGains | None = None) -> None:
+        self.model, self.gains = model, gains or AnkleGains()
+
+    def reset(self) -> None:
+        """There is nothing to forget."""
+
+    def correct(self, target: Target, estimates: Estimates, period: float) -> Command:
+        """What was planned, with the ankles turned."""
+        command, gains = as_planned(target), self.gains
+        tilt = np.array([-estimates.rotation[1, 2], estimates.rotation[0, 2], 0.0])  # as a rotation vector
+        turning = np.array([estimates.angular_velocity[0], estimates.angular_velocity[1], 0.0])
+        wanted = gains.proportional * tilt + gains.derivative * turning
+        turn = turned(np.clip(wanted, -gains.farthest, gains.farthest))
+        command.soles = (_turned_about_itself(command.soles[0], turn), _turned_about_itself(command.soles[1], turn))
+        return command
+
+
+def _turned_about_itself(sole: Array, turn: Array) -> Array:
+    result = sole.copy()
+    result[:3, :3] = turn @ sole[:3, :3]
+    return result

@@ -1,0 +1,116 @@
+"""DcmStabilizer: feedback of the divergent component of motion by the ankles, the centre of mass, and steps.
+
+    z* = z + (1 + k/ω) (ξ − ξ_ref) + kᵢ ∫(ξ − ξ_ref),  kept inside the support area,
+
+is where the ground is to push so that ξ comes back. The ankles are led to push there at once. The centre of mass that
+the legs are told is a pendulum over z* that is drawn to the one that is measured,
+
+    c̈ = ω² (c − z*) + k₁ (c_measured − c) + k₂ (ċ_measured − ċ),
+
+so that stiff joints yield to a push instead of tipping the robot over an edge of its foot. What z* cannot bring back
+because the foot is too small, the next step does: its foot is put as far aside as ξ will be off when it lands.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from wholebody.locomotion.estimates import Estimates
+from wholebody.locomotion.pattern import Target
+from wholebody.locomotion.recovery import landing_instead
+from wholebody.locomotion.stabilizers import Command, as_planned, turned
+from wholebody.locomotion.support_area import Soles, nearest_inside, scaled
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.parameters import Bounds, Unit
+
+
+@dataclass
+class DcmGains:
+    """How strongly it reacts."""
+
+    proportional: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 2.0  # k
+    integral: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 0.5  # kᵢ
+    position: Annotated[float, Unit("1/s²"), Bounds(0, 2000)] = 100.0  # k₁
+    velocity: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 20.0  # k₂
+    lean: Annotated[float, Unit("1/(m s²)"), Bounds(0, 5000)] = 200.0  # of the trunk, for ξ out of reach
+    give: Annotated[float, Unit("1/s"), Bounds(0, 100)] = 80.0  # how fast the trunk yields to a push
+    unnoticed: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.008  # a tilt so small is no push
+    reach: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.95  # of the support area: ξ further out makes the trunk lean
+    upright: Annotated[float, Unit("1/s"), Bounds(0, 50)] = 3.0  # how fast the trunk comes back
+    most_lean: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.6
+    margin: Annotated[float, Unit("1"), Bounds(0, 0.9)] = 0.02  # of the sole's half width, kept free along its edges
+    step_threshold: Annotated[float, Unit("m"), Bounds(0, 1)] = 0.02  # less than that moves no footstep
+
+
+class DcmStabilizer:
+    """See the file's docstring. `steps` says whether footsteps may be moved."""
+
+    def __init__(self, model: Model, gains: DcmGains | None = None, steps: bool = True) -> None:
+        self.gains = gains or DcmGains()
+        self.steps = steps
+        outline = np.array(model.robot.surface("left_sole").outline)
+        half = np.abs(outline - outline.mean(axis=0)).min()
+        self._soles = Soles(model.robot, margin=self.gains.margin * float(half))
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew, from a robot at rest."""
+        self._com: Array | None = None
+        self._velocity = np.zeros(2)
+        self._integral = np.zeros(2)
+        self._lean, self._leaning = np.zeros(2), np.zeros(2)
+
+    def correct(self, target: Target, estimates: Estimates, period: float) -> Command:
+        """What to do in this cycle."""
+        gains, omega = self.gains, target.omega
+        if self._com is None:
+            self._com, self._velocity = target.com.copy(), target.com_velocity.copy()
+        off = estimates.dcm(omega) - target.dcm
+        area = self._soles.area(target.support, target.left.place, target.right.place)
+        wanted = target.zmp + (1.0 + gains.proportional / omega) * off + gains.integral * self._integral
+        zmp = nearest_inside(area, wanted)
+        self._integral += period * (off - self._integral if gains.integral else 0.0)
+        pull = gains.position * (estimates.com[:2] - self._com)
+        pull += gains.velocity * (estimates.com_velocity[:2] - self._velocity)
+        self._velocity = self._velocity + period * (omega**2 * (self._com - zmp) + pull)
+        self._com = self._com + period * self._velocity
+        command = as_planned(target)
+        command.com[:2] = self._com
+        command.com_velocity, command.zmp, command.feed_forward = self._velocity, zmp, True
+        dcm = estimates.dcm(omega)
+        push = np.zeros(2)
+        if math.isinf(target.phase_left):  # walking, ξ is out of the area all the time
+            push = gains.lean * (dcm - nearest_inside(scaled(area, gains.reach), dcm)) + self._yielding(estimates)
+        self._lean_trunk(command, push, period)
+        if self.steps:
+            if (wanted != zmp).any():
+                command.landing = landing_instead(target, off, zmp - target.zmp, gains.step_threshold)
+            command.falling = bool((nearest_inside(area, dcm) != dcm).any())
+        return command
+
+    def _yielding(self, estimates: Estimates) -> Array:
+        """How a trunk that was pushed out of its way goes along, as if it were not held so stiffly."""
+        gains, turning = self.gains, estimates.angular_velocity
+        away = estimates.rotation[:2, 2] - self._lean
+        size = math.hypot(*away)
+        share = max(0.0, 1.0 - gains.unnoticed / max(size, 1e-9))
+        speed = np.array([turning[1], -turning[0]]) - self._leaning
+        return share * (gains.give**2 * away + 2.0 * gains.give * speed)
+
+    def _lean_trunk(self, command: Command, push: Array, period: float) -> None:
+        """Turn the trunk towards where ξ runs away: while it gains speed it pushes the other way."""
+        gains = self.gains
+        push = push - 2.0 * gains.upright * self._leaning - gains.upright**2 * self._lean
+        self._leaning = self._leaning + period * push
+        self._lean = self._lean + period * self._leaning
+        size = math.hypot(*self._lean)
+        if size > gains.most_lean:
+            self._lean *= gains.most_lean / size
+            self._leaning *= 0.0
+        if size > 1e-6:
+            command.rotation = turned(np.array([-self._lean[1], self._lean[0], 0.0])) @ command.rotation

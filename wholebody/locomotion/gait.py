@@ -1,0 +1,90 @@
+"""Gait: how a robot walks, in time and in size; one for every robot, from the figures of its legs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+
+from wholebody.errors import BadGait
+from wholebody.locomotion.footsteps import Feet, Place, StepLimits
+from wholebody.locomotion.pendulum import frequency
+from wholebody.model.model import Model
+from wholebody.parameters import Bounds, Unit
+
+SOLES = ("left_sole", "right_sole")
+
+
+@dataclass(frozen=True)
+class Gait:
+    """When and how high feet are lifted, and where the weight goes meanwhile."""
+
+    step_time: Annotated[float, Unit("s"), Bounds(0.2, 5.0)] = 0.8
+    double_support: Annotated[float, Unit("s"), Bounds(0.02, 2.0)] = 0.16  # a part of the step's time
+    lift: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.04
+    via: Annotated[float, Unit("1"), Bounds(0.1, 0.9)] = 0.5  # t_m of the swing, a share of its time
+    begin: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 1.0  # to shift the weight before the first step
+    settle: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 1.0  # to come to rest after the last
+    inward: Annotated[float, Unit("m"), Bounds(-0.1, 0.1)] = 0.0  # from the middle of the sole to the weight
+    forward: Annotated[float, Unit("m"), Bounds(-0.1, 0.1)] = 0.0
+    height: Annotated[float, Unit("m"), Bounds(0.01, 3.0)] = 0.6  # of the centre of mass above the soles
+    limits: StepLimits = field(default_factory=StepLimits)
+
+    def __post_init__(self) -> None:
+        """Refuse a gait without time to swing a foot."""
+        if not 0 < self.double_support < 0.8 * self.step_time:
+            raise BadGait(
+                f"double support of {self.double_support} s in a step of {self.step_time} s; "
+                "leave a fifth of the step or more for the swing"
+            )
+
+    @property
+    def omega(self) -> float:
+        """Of the pendulum, 1/s."""
+        return frequency(self.height)
+
+    @property
+    def single_support(self) -> float:
+        """Seconds on one foot in a step."""
+        return self.step_time - self.double_support
+
+
+def gait_of(model: Model, step_time: float | None = None) -> Gait:
+    """A gait that suits a robot's size: lengths by its height, times by the time its pendulum takes."""
+    feet, height = standing(model)
+    spacing = feet.left.y - feet.right.y
+    sole = np.array(model.robot.surface(SOLES[0]).outline)
+    width = float(np.ptp(sole[:, 1]))
+    scale = height / 0.6127
+    time = 0.8 * float(np.sqrt(scale)) if step_time is None else step_time
+    return Gait(
+        step_time=time,
+        double_support=0.2 * time,
+        lift=0.04 * scale,
+        begin=1.0 * float(np.sqrt(scale)),
+        settle=1.0 * float(np.sqrt(scale)),
+        height=0.975 * height,  # knees a little more bent, for steps
+        inward=0.008 * scale,
+        limits=StepLimits(
+            length=0.25 * scale,
+            spacing=spacing,
+            narrowest=min(spacing, max(width + 0.005 * scale, spacing - 0.04 * scale)),
+            widest=spacing + 0.13 * scale,
+            turn=0.35,
+            in_need=0.3 * scale,
+        ),
+    )
+
+
+def standing(model: Model) -> tuple[Feet, float]:
+    """Where the soles are below the pelvis, and how high the centre of mass is, in the posture "stand"."""
+    robot = model.robot
+    names = {surface.name for surface in robot.surfaces}
+    if not set(SOLES) <= names or "stand" not in robot.postures:
+        raise BadGait(f"'{robot.name}' has no posture 'stand', or no surfaces {SOLES}: it cannot walk")
+    snapshot = model.at(model.posture("stand"))
+    soles = [snapshot.placement(model.surface(name)) for name in SOLES]
+    places = [Place(float(m[0, 3]), float(m[1, 3]), float(np.arctan2(m[1, 0], m[0, 0]))) for m in soles]
+    ground = float(soles[0][2, 3] + soles[1][2, 3]) / 2
+    return Feet(*places), float(snapshot.com_in_world[2]) - ground

@@ -1,0 +1,79 @@
+"""Legs: joint angles that put both soles, and the pelvis or the centre of mass, where they are to be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wholebody.kinematics import ClosedForm
+from wholebody.locomotion.gait import SOLES
+from wholebody.model.compiled import compiled
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.model.snapshot import Snapshot
+
+
+class Legs:
+    """Both legs of a robot in closed form; `joints` are those of the model, without its base.
+
+    `reach` is how far, in m, a sole stayed from where it was to be at the last call.
+    """
+
+    def __init__(self, model: Model) -> None:
+        robot = model.robot
+        self.model = model
+        self.chains = tuple(ClosedForm.of(robot, robot.root, sole) for sole in SOLES)
+        self.columns = tuple(np.array([robot.index[name] for name in leg.joint_names]) for leg in self.chains)
+        self._q = model.posture("stand")
+        self._q[:7] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+        self.joints = self._q[7:]
+        self.reach = 0.0
+        self._goal = np.eye(4)
+
+    def place(self, pelvis_in_world: Array, rotation: Array, soles_to_world: tuple[Array, Array]) -> Array:
+        """The joints with the legs so that the soles are there; the other joints stay as they are."""
+        self.reach = 0.0
+        for leg, columns, sole in zip(self.chains, self.columns, soles_to_world, strict=True):
+            seen_from(rotation, pelvis_in_world, sole, self._goal)
+            found = leg.nearest(self._goal, self.joints[columns])
+            self.joints[columns] = found.joints
+            self.reach = max(self.reach, found.distance)
+        return self.joints
+
+    def balance(
+        self, com_in_world: Array, rotation: Array, soles_to_world: tuple[Array, Array], rounds: int = 2
+    ) -> Snapshot:
+        """Put the centre of mass and the soles there, with the pelvis turned so; what the robot then looks like.
+
+        The centre of mass moves by little against the pelvis from one instant to the next, so it is found by putting
+        the pelvis where it would be right if the joints stayed as they were, and once more.
+        """
+        snapshot = self.seen_from_pelvis()
+        for _ in range(rounds):
+            pelvis = under(com_in_world, rotation, snapshot.com_in_world)
+            self.place(pelvis, rotation, soles_to_world)
+            snapshot = self.seen_from_pelvis()
+        return snapshot
+
+    def seen_from_pelvis(self) -> Snapshot:
+        """The robot with the joints as they are, its pelvis at the origin."""
+        return self.model.at(self._q)
+
+
+@compiled
+def seen_from(rotation: Array, origin: Array, sole: Array, into: Array) -> None:
+    """A pose in the axes of the pelvis, 4 × 4."""
+    for i in range(3):
+        into[i, 3] = 0.0
+        for k in range(3):
+            into[i, 3] += rotation[k, i] * (sole[k, 3] - origin[k])
+            into[i, k] = rotation[0, i] * sole[0, k] + rotation[1, i] * sole[1, k] + rotation[2, i] * sole[2, k]
+
+
+@compiled
+def under(com_in_world: Array, rotation: Array, com_in_pelvis: Array) -> Array:
+    """Where the pelvis is, from where the centre of mass is to be."""
+    pelvis = com_in_world.copy()
+    for i in range(3):
+        for k in range(3):
+            pelvis[i] -= rotation[i, k] * com_in_pelvis[k]
+    return pelvis

@@ -1,0 +1,22 @@
+"""OpenLoop: the pattern alone, as Hubo-Ach plays it; whatever the sensors say."""
+
+from __future__ import annotations
+
+from wholebody.locomotion.estimates import Estimates
+from wholebody.locomotion.pattern import Target
+from wholebody.locomotion.stabilizers import Command, as_planned
+from wholebody.model.model import Model
+
+
+class OpenLoop:
+    """No stabilizer: what others are compared with."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def reset(self) -> None:
+        """There is nothing to forget."""
+
+    def correct(self, target: Target, estimates: Estimates, period: float) -> Command:
+        """What was planned."""
+        return as_planned(target)

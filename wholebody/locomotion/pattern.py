@@ -1,0 +1,214 @@
+"""Pattern: from footsteps to where the feet, the zero moment point and the centre of mass are at every instant.
+
+It is made while walking: steps may be added, replaced and led elsewhere, and what has begun goes on smoothly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from wholebody.locomotion.footsteps import OTHER, OUTWARD, Feet, Footstep, Place, Side
+from wholebody.locomotion.gait import Gait
+from wholebody.locomotion.pendulum import ZmpPath
+from wholebody.locomotion.swing import FootPoint, Swing
+from wholebody.model.layout import Array
+
+Support = Side | Literal["both"]
+
+
+class Phase(NamedTuple):
+    """A time in which the same feet support: what swings meanwhile, and where the weight is when it ends."""
+
+    begin: float
+    end: float
+    support: Support
+    step: Footstep | None  # in single support
+    feet: Feet  # at its end
+    weight: Array  # zero moment point at its end
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where all is to be at an instant, in world."""
+
+    time: float
+    support: Support
+    left: FootPoint
+    right: FootPoint
+    zmp: Array
+    dcm: Array
+    com: Array
+    com_velocity: Array
+    height: float  # of the centre of mass
+    omega: float
+    left_share: float  # of the weight
+    phase_left: float  # s, to the end of the phase
+    landing: Place | None  # where the foot that swings will be put
+
+    def foot(self, side: Side) -> FootPoint:
+        """One of the feet."""
+        return self.left if side == "left" else self.right
+
+    @property
+    def body(self) -> Place:
+        """Between the feet."""
+        return Feet(self.left.place, self.right.place).middle
+
+
+class Pattern:
+    """The walk as it is planned now.
+
+    The zero moment point rests under the foot that supports, and goes in a straight line to the other while both do;
+    the centre of mass follows in closed form (see ZmpPath).
+    """
+
+    def __init__(self, gait: Gait, feet: Feet, time: float = 0.0) -> None:
+        """Stand on these feet."""
+        self.gait = self._for_now = gait
+        self.feet = feet  # where they stand, or stood last
+        self._phases: list[Phase] = []
+        self._swing: Swing | None = None
+        middle = self._between(feet)
+        self._path = ZmpPath([time, time + 0.01], [middle, middle], gait.omega, middle)
+
+    # What is to come.
+
+    @property
+    def steps(self) -> tuple[Footstep, ...]:
+        """The steps still to be done, the one that is under way first."""
+        return tuple(phase.step for phase in self._phases if phase.step is not None)
+
+    @property
+    def standing(self) -> bool:
+        """Whether all steps are done, and the weight is between the feet."""
+        return not self._phases
+
+    @property
+    def settled(self) -> bool:
+        """Whether there is no step to do any more, though the weight may still be on its way to between the feet."""
+        return not self.steps
+
+    def feet_after(self, count: int) -> Feet:
+        """Where the feet will stand after so many of the steps."""
+        feet = self.feet
+        for step in self.steps[:count]:
+            feet = feet.after(step)
+        return feet
+
+    def follow(self, steps: Sequence[Footstep], time: float, keep: int = 0, gait: Gait | None = None) -> None:
+        """Keep the first so many steps to come, at least the one that is under way, and go on with these.
+
+        A gait for this occasion is forgotten when the first step is done.
+        """
+        under_way = bool(self._phases) and self._phases[0].step is not None
+        kept = self.steps[: max(keep, 1 if under_way else 0)]
+        old, now = self._path.at(time), self._phases[:1] if self.steps else []
+        todo = (*kept, *steps)
+        if not todo:
+            return
+        self._for_now = gait or self._for_now
+        (gait or self.gait).limits.check(steps, self.feet_after(len(kept)))
+        self._phases = self._timetable(now[0] if now else None, todo, time)
+        self._lay_path(time, old.zmp, old.com)
+
+    def lead(self, place: Place, time: float) -> None:
+        """Put the foot that swings elsewhere, as near as it can be, and all that follows as far from it as it was."""
+        phase = self._phases[0] if self._phases else None
+        if phase is None or phase.step is None or self._swing is None:
+            return
+        was, steps, old = phase.step.at, self.steps, self._path.at(time)
+        wanted = Footstep(phase.step.side, place)
+        self._swing.lead(time, self._for_now.limits.kept(wanted, self.feet.of(OTHER[wanted.side])).at)
+        place = self._swing.goal
+        moved = tuple(Footstep(step.side, place.beside(*step.at.seen_from(was))) for step in steps)
+        self._phases = self._timetable(phase._replace(step=moved[0]), moved, time)
+        self._lay_path(time, old.zmp, old.com)
+
+    # What is now.
+
+    def at(self, time: float) -> Target:
+        """Go on to a time, never back, and say where all is to be."""
+        while self._phases and time >= self._phases[0].end:
+            done = self._phases.pop(0)
+            self.feet, self._swing = done.feet, None
+            if done.step is not None:
+                self._for_now = self.gait
+        phase = self._phases[0] if self._phases else None
+        left, right = FootPoint(self.feet.left, 0.0), FootPoint(self.feet.right, 0.0)
+        if phase is not None and phase.step is not None:
+            if self._swing is None:
+                self._swing = self._new_swing(phase)
+            point = self._swing.at(time)
+            left, right = (point, right) if phase.step.side == "left" else (left, point)
+        state = self._path.at(time)
+        support: Support = "both" if phase is None else phase.support
+        return Target(
+            time,
+            support,
+            left,
+            right,
+            state.zmp,
+            state.dcm,
+            state.com,
+            state.com_velocity,
+            self.gait.height,
+            self.gait.omega,
+            self._share(support, state.zmp),
+            np.inf if phase is None else phase.end - time,
+            None if phase is None or phase.step is None else phase.step.at,
+        )
+
+    def _new_swing(self, phase: Phase) -> Swing:
+        assert phase.step is not None
+        start = self.feet.of(phase.step.side)
+        return Swing(start, phase.step.at, phase.begin, phase.end, self._for_now.lift, self._for_now.via)
+
+    def _share(self, support: Support, zmp: Array) -> float:
+        if support != "both":
+            return 1.0 if support == "left" else 0.0
+        left, right = self._under(self.feet, "left", self._for_now), self._under(self.feet, "right", self._for_now)
+        way = left - right
+        share = float((zmp - right) @ way) / max(float(way @ way), 1e-9)
+        return min(max(share, 0.0), 1.0)
+
+    def _timetable(self, now: Phase | None, steps: Sequence[Footstep], time: float) -> list[Phase]:
+        """The phases of the steps; the one that is under way keeps its times."""
+        gait, feet, phases = self._for_now, self.feet, []
+        if now is None:
+            clock = time + gait.begin
+            phases.append(Phase(time, clock, "both", None, feet, self._under(feet, OTHER[steps[0].side], gait)))
+        elif now.step is None:
+            clock = now.end
+            phases.append(now._replace(weight=self._under(feet, OTHER[steps[0].side], gait)))
+        else:
+            clock = now.begin
+        for number, step in enumerate(steps):
+            support = OTHER[step.side]
+            feet = feet.after(step)
+            end = now.end if now is not None and now.step is not None and number == 0 else clock + gait.single_support
+            phases.append(Phase(clock, end, support, step, feet, self._under(feet, support, gait)))
+            gait = self.gait
+            last = number == len(steps) - 1
+            clock = end + (gait.settle if last else gait.double_support)
+            weight = self._between(feet) if last else self._under(feet, step.side, gait)
+            phases.append(Phase(end, clock, "both", None, feet, weight))
+        return phases
+
+    def _lay_path(self, time: float, zmp: Array, com: Array) -> None:
+        knots = [(phase.end, phase.weight) for phase in self._phases if phase.end > time + 1e-9]
+        times, points = [time, *(end for end, _ in knots)], [zmp, *(point for _, point in knots)]
+        if len(times) == 1:
+            times, points = [time, time + 0.01], [zmp, zmp]
+        self._path = ZmpPath(times, points, self.gait.omega, com)
+
+    def _under(self, feet: Feet, side: Side, gait: Gait) -> Array:
+        """Where the weight is when only this foot supports."""
+        place = feet.of(side).beside(gait.forward, -OUTWARD[side] * gait.inward)
+        return np.array(place[:2])
+
+    def _between(self, feet: Feet) -> Array:
+        return (self._under(feet, "left", self.gait) + self._under(feet, "right", self.gait)) / 2

@@ -1,0 +1,146 @@
+"""The linear inverted pendulum: how the centre of mass moves over the zero moment point (Stabilizer, 5.7).
+
+p̈ = ω² (p − z), ω = √(g / height). With the divergent component ξ = p + ṗ / ω it falls apart into one that runs away,
+ξ̇ = ω (ξ − z), and one that follows, ṗ = ω (ξ − p).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from wholebody.errors import BadGait
+from wholebody.model.compiled import compiled
+from wholebody.model.layout import Array
+
+GRAVITY = 9.81
+
+
+def frequency(height: float) -> float:
+    """ω = √(g / height), 1/s."""
+    if not 0 < height < math.inf:
+        raise BadGait(f"a centre of mass {height} m above the ground; give a positive height")
+    return math.sqrt(GRAVITY / height)
+
+
+class Motion(NamedTuple):
+    """Position and velocity, of one coordinate or of several."""
+
+    position: Array
+    velocity: Array
+
+
+def single_support(start: Motion, time: float, omega: float) -> Motion:
+    """Eq. 5.15: about a zero moment point that rests at the origin, with T_c = 1 / ω."""
+    cosh, sinh = math.cosh(omega * time), math.sinh(omega * time)
+    p, v = start
+    return Motion(p * cosh + v / omega * sinh, p * omega * sinh + v * cosh)
+
+
+@dataclass(frozen=True)
+class LateralSway:
+    """Eq. 5.16: from side to side between feet ±d, double support at constant velocity between ±β d from the middle.
+
+    β = α cosh(T_SS / 2 T_c), v_ds = (α d / T_c) sinh(T_SS / 2 T_c), T_DS = 2 (1 − β) d / v_ds, where α d is the least
+    distance to the foot that supports, and β d the distance to it when single support begins and ends.
+    """
+
+    alpha: float
+    beta: float
+    velocity: float  # m/s, in double support
+    single_support: float  # s
+    double_support: float  # s
+
+    @classmethod
+    def of(cls, alpha: float, single_support: float, half_distance: float, omega: float) -> LateralSway:
+        """From how near it comes to the foot that supports; β < 1, or there is no time for double support."""
+        half = omega * single_support / 2
+        beta = alpha * math.cosh(half)
+        if not 0 < alpha < beta < 1:
+            raise BadGait(f"α = {alpha:g} gives β = {beta:g}; 0 < α < β < 1 is needed: take less α or a shorter step")
+        velocity = alpha * half_distance * omega * math.sinh(half)
+        return cls(alpha, beta, velocity, single_support, 2 * (1 - beta) * half_distance / velocity)
+
+
+class ZmpPath:
+    """A zero moment point that goes from knot to knot in straight lines, and rests before the first and after the last.
+
+    The centre of mass that belongs to it is known in closed form: on a piece from t₀ to t₁ with slope a,
+
+        ξ(t) = z(t) + a/ω + C e^{ω(t − t₁)},   p(t) = z(t) + C/2 e^{ω(t − t₁)} + D e^{−ω(t − t₀)},
+
+    C from the end backwards, where ξ must come to rest at the last knot, and D from the start forwards. So no
+    exponential ever grows, and nothing is integrated.
+    """
+
+    def __init__(self, times: npt.ArrayLike, knots: npt.ArrayLike, omega: float, start_in_world: npt.ArrayLike) -> None:
+        """Times (n), knots (n × 2), and where the centre of mass is at the first of the times."""
+        self.times = np.array(times, np.float64)
+        self.knots = np.array(knots, np.float64).reshape(-1, 2)
+        self.omega = omega
+        if len(self.times) < 2 or len(self.times) != len(self.knots) or not (np.diff(self.times) > 0).all():
+            raise BadGait(f"a path of the zero moment point needs two knots or more, in order of time: {self.times}")
+        self._coefficients = np.empty((len(self.times), 4))
+        solve_path(self.times, self.knots, omega, np.array(start_in_world, np.float64), self._coefficients)
+
+    def at(self, time: float) -> PendulumState:
+        """Everything at a time."""
+        numbers = np.empty((4, 2))
+        evaluate_path(self.times, self.knots, self.omega, self._coefficients, time, numbers)
+        return PendulumState(numbers[0], numbers[1], numbers[2], numbers[3])
+
+
+class PendulumState(NamedTuple):
+    """Zero moment point, divergent component, centre of mass and its velocity: x and y each."""
+
+    zmp: Array
+    dcm: Array
+    com: Array
+    com_velocity: Array
+
+
+@compiled
+def solve_path(times: Array, knots: Array, omega: float, start: Array, coefficients: Array) -> None:
+    """C and D of each piece, x and y; the last row is for what comes after the last knot: C = 0."""
+    pieces = len(times) - 1
+    for k in range(2):
+        dcm = knots[pieces, k]
+        for i in range(pieces - 1, -1, -1):
+            T = times[i + 1] - times[i]
+            slope = (knots[i + 1, k] - knots[i, k]) / T
+            C = dcm - knots[i + 1, k] - slope / omega
+            coefficients[i, k] = C
+            dcm = knots[i, k] + slope / omega + C * math.exp(-omega * T)
+        coefficients[pieces, k] = 0.0
+        com = start[k]
+        for i in range(pieces):
+            T = times[i + 1] - times[i]
+            half, decay = 0.5 * coefficients[i, k], math.exp(-omega * T)
+            D = com - knots[i, k] - half * decay
+            coefficients[i, 2 + k] = D
+            com = knots[i + 1, k] + half + D * decay
+        coefficients[pieces, 2 + k] = com - knots[pieces, k]
+
+
+@compiled
+def evaluate_path(times: Array, knots: Array, omega: float, coefficients: Array, time: float, into: Array) -> None:
+    """Zero moment point, divergent component, centre of mass and its velocity, rows of two."""
+    last = len(times) - 1
+    t = max(time, times[0])
+    i = min(max(np.searchsorted(times, t, side="right") - 1, 0), last)
+    since = t - times[i]
+    for k in range(2):
+        slope, ahead = 0.0, 0.0
+        if i < last:
+            slope = (knots[i + 1, k] - knots[i, k]) / (times[i + 1] - times[i])
+            ahead = coefficients[i, k] * math.exp(omega * (t - times[i + 1]))
+        zmp = knots[i, k] + slope * since
+        com = zmp + 0.5 * ahead + coefficients[i, 2 + k] * math.exp(-omega * since)
+        into[0, k] = zmp
+        into[1, k] = zmp + slope / omega + ahead
+        into[2, k] = com
+        into[3, k] = omega * (into[1, k] - com)

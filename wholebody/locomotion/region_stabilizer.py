@@ -1,0 +1,125 @@
+"""RegionStabilizer: the thesis's: attitude, static and dynamic balance, chosen by ZMP regions (Stabilizer, Ch. 5).
+
+Safe: only the attitude is controlled, by the support leg. Nearly critical: balance is a second task beside the main
+one, the static controller moves the centre of mass with leg and waist so that the zero moment point goes back,
+ṗ_zmp = ṗ_com. Critical: the main task is left alone, and the dynamic controller sets the zero moment point through the
+accelerations of the centre of mass and of the arms,
+
+    z = c − c̈ / ω² − Σ I θ̈ / (m g),
+
+shared between both by the weighted pseudo-inverse. One goes over into the other in a fixed time by a polynomial with
+continuous acceleration. When not even that helps, it asks for a recovery step.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+
+from wholebody.locomotion.arms import Arms
+from wholebody.locomotion.estimates import Estimates
+from wholebody.locomotion.pattern import Target
+from wholebody.locomotion.pendulum import GRAVITY
+from wholebody.locomotion.recovery import landing_instead
+from wholebody.locomotion.regions import Region, Regions
+from wholebody.locomotion.stabilizers import Command, as_planned, turned
+from wholebody.locomotion.support_area import Soles, nearest_inside
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.parameters import Bounds, Unit
+
+
+@dataclass
+class RegionGains:
+    """How strongly it reacts."""
+
+    regions: Regions = field(default_factory=Regions)
+    attitude: Annotated[float, Unit("1"), Bounds(0, 2)] = 0.3
+    static: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 1.0
+    proportional: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 2.0
+    pull: Annotated[float, Unit("1/s"), Bounds(0, 50)] = 10.0  # of the reference to the measured centre of mass
+    step_threshold: Annotated[float, Unit("m"), Bounds(0, 1)] = 0.02  # less than that moves no footstep
+    switch: Annotated[float, Unit("s"), Bounds(0.01, 2)] = 0.1
+    arms: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.3  # their part in the acceleration
+
+
+class RegionStabilizer:
+    """See the file's docstring. `region` is where the zero moment point was in the last cycle."""
+
+    def __init__(self, model: Model, gains: RegionGains | None = None, steps: bool = True) -> None:
+        self.gains = gains or RegionGains()
+        self.steps = steps
+        self.arms = Arms(model)
+        self._weight = model.total_mass * GRAVITY
+        self._soles = Soles(model.robot)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew, from a robot at rest."""
+        self.region = Region.SAFE
+        self._shift = np.zeros(2)  # of the static controller
+        self._com: Array | None = None  # of the dynamic one
+        self._velocity = np.zeros(2)
+        self._progress = 0.0  # of the switch from static to dynamic
+        self._lean = np.zeros(2)
+        self.arms.reset()
+
+    def correct(self, target: Target, estimates: Estimates, period: float) -> Command:
+        """What to do in this cycle."""
+        gains, command = self.gains, as_planned(target)
+        area = self._soles.area(target.support, target.left.place, target.right.place)
+        self.region = gains.regions.of(area, estimates.zmp)
+        off = estimates.dcm(target.omega) - target.dcm
+        wanted = target.zmp + (1.0 + gains.proportional / target.omega) * off
+        urgent = self.region >= Region.CRITICAL or gains.regions.of(area, wanted) >= Region.CRITICAL
+        share = self._switched(urgent, period)
+        slow = self._static(target, estimates, period)
+        zmp = nearest_inside(area, wanted)
+        fast = self._dynamic(target, estimates, zmp, period)
+        command.com[:2] = (1.0 - share) * slow + share * fast
+        command.zmp = (1.0 - share) * target.zmp + share * zmp
+        command.feed_forward = True
+        self._attitude(command, estimates, period)
+        beyond = share * (wanted - zmp)
+        command.arms = self.arms.swing(gains.arms * beyond * self._weight, target.body.yaw, period)
+        if self.steps:
+            if (wanted != zmp).any():
+                command.landing = landing_instead(target, off, zmp - target.zmp, gains.step_threshold)
+            dcm = estimates.dcm(target.omega)
+            command.falling = bool((nearest_inside(area, dcm) != dcm).any())
+        return command
+
+    def _switched(self, urgent: bool, period: float) -> float:
+        """How far the dynamic controller has taken over: s³ (10 − 15 s + 6 s²), smooth up to acceleration."""
+        step = period / self.gains.switch
+        self._progress = min(1.0, self._progress + step) if urgent else max(0.0, self._progress - 0.2 * step)
+        s = self._progress
+        return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
+
+    def _static(self, target: Target, estimates: Estimates, period: float) -> Array:
+        """ċ = −k (z − z_ref) in the nearly critical region, slowly back in the safe one."""
+        off = estimates.zmp - target.zmp
+        rate = -self.gains.static * off if self.region == Region.NEARLY_CRITICAL else -0.5 * self._shift
+        self._shift = np.clip(self._shift + period * rate, -0.03, 0.03)
+        return np.asarray(target.com + self._shift)
+
+    def _dynamic(self, target: Target, estimates: Estimates, zmp: Array, period: float) -> Array:
+        """c̈ = ω² (c − z), drawn to the centre of mass that is measured."""
+        if self._com is None:
+            self._com, self._velocity = target.com.copy(), target.com_velocity.copy()
+        k = self.gains.pull
+        pull = k * k * (estimates.com[:2] - self._com) + 2.0 * k * (estimates.com_velocity[:2] - self._velocity)
+        self._velocity = self._velocity + period * (target.omega**2 * (self._com - zmp) + pull)
+        self._com = self._com + period * self._velocity
+        return self._com
+
+    def _attitude(self, command: Command, estimates: Estimates, period: float) -> None:
+        """Turn the pelvis against its tilt, roll and pitch, with a lag of a tenth of a second."""
+        self._lean += period / 0.1 * (-self.gains.attitude * estimates.rotation[:2, 2] - self._lean)
+        size = math.hypot(*self._lean)
+        if size > 1e-9:
+            self._lean *= min(1.0, 0.2 / size)
+            command.rotation = turned(np.array([-self._lean[1], self._lean[0], 0.0])) @ command.rotation

@@ -1,0 +1,112 @@
+"""Stabilizers: how a walk or a stance that sensors find disturbed is kept from falling; one interface, by name.
+
+stabilizer = stabilizer_named("dcm", model)
+command = stabilizer.correct(target, estimates, period)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Protocol
+
+import numpy as np
+
+from wholebody.errors import UnknownName
+from wholebody.locomotion.estimates import Estimates
+from wholebody.locomotion.footsteps import Place
+from wholebody.locomotion.pattern import Target
+from wholebody.locomotion.swing import FootPoint
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+
+NONE: Array = np.zeros(0)
+
+
+@dataclass(slots=True)
+class Command:
+    """What the legs are to do now, and what the ground is to do in return."""
+
+    com: Array  # in world, 3 numbers
+    com_velocity: Array  # x and y
+    rotation: Array  # of the pelvis, 3 × 3
+    soles: tuple[Array, Array]  # left and right, 4 × 4, in world
+    zmp: Array  # where the ground is to push
+    left_share: float  # of the weight
+    feed_forward: bool = False  # whether joints are led against their load and their lag
+    landing: Place | None = None  # where the foot that swings is to be put instead
+    falling: bool = False  # whether only a step would help
+    arms: Array = field(default_factory=lambda: NONE)  # offsets of all joints, or none
+
+
+class Stabilizer(Protocol):
+    """Turns what is planned and what is sensed into what is to be done."""
+
+    def reset(self) -> None:
+        """Begin anew, from a robot at rest."""
+
+    def correct(self, target: Target, estimates: Estimates, period: float) -> Command:
+        """What to do in this cycle."""
+        ...
+
+
+NAMES = {
+    "none": "open_loop:OpenLoop",
+    "dcm": "dcm_stabilizer:DcmStabilizer",
+    "regions": "region_stabilizer:RegionStabilizer",
+    "ankle": "ankle_balance:AnkleBalance",
+    "damping": "leg_damping:LegDamping",
+}
+"""What there is: the pattern alone; feedback of the divergent component; the thesis's; two simple ones of Hubo-Ach."""
+
+
+def stabilizer_named(name: str, model: Model) -> Stabilizer:
+    """The stabilizer of a name, for a robot."""
+    if name not in NAMES:
+        raise UnknownName("stabilizer", name, NAMES)
+    module, _, kind = NAMES[name].partition(":")
+    make: Callable[[Model], Stabilizer] = getattr(import_module(f"wholebody.locomotion.{module}"), kind)
+    return make(model)
+
+
+def as_planned(target: Target) -> Command:
+    """Do what the pattern says."""
+    com = np.array([target.com[0], target.com[1], target.height])
+    return Command(
+        com,
+        target.com_velocity,
+        upright(target.body.yaw),
+        (sole_to_world(target.left), sole_to_world(target.right)),
+        target.zmp,
+        target.left_share,
+    )
+
+
+def upright(yaw: float) -> Array:
+    """A rotation about the vertical."""
+    c, s = math.cos(yaw), math.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def turned(vector: Array) -> Array:
+    """The rotation by a rotation vector, 3 × 3 (Rodrigues)."""
+    angle = math.sqrt(float(vector @ vector))
+    x, y, z = vector / angle if angle > 1e-12 else vector
+    c, s = math.cos(angle), math.sin(angle)
+    v = 1.0 - c
+    return np.array(
+        [
+            [c + x * x * v, x * y * v - z * s, x * z * v + y * s],
+            [y * x * v + z * s, c + y * y * v, y * z * v - x * s],
+            [z * x * v - y * s, z * y * v + x * s, c + z * z * v],
+        ]
+    )
+
+
+def sole_to_world(foot: FootPoint) -> Array:
+    """The 4 × 4 frame of a sole that is level."""
+    (x, y, yaw), z = foot
+    c, s = math.cos(yaw), math.sin(yaw)
+    return np.array([[c, -s, 0.0, x], [s, c, 0.0, y], [0.0, 0.0, 1.0, z], [0.0, 0.0, 0.0, 1.0]])

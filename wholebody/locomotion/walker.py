@@ -1,0 +1,132 @@
+"""Walker: one whole cycle of walking and balance: state in, joint positions out.
+
+walker = Walker(robots.load("hubo2plus"))
+walker.pattern.follow(steps, time)
+walker.cycle(state, reference)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wholebody.hardware import Record
+from wholebody.locomotion.estimates import Estimates, Estimator, FootAnchored
+from wholebody.locomotion.footsteps import Feet
+from wholebody.locomotion.gait import SOLES, Gait, gait_of, standing
+from wholebody.locomotion.legs import Legs
+from wholebody.locomotion.pattern import Pattern, Target
+from wholebody.locomotion.recovery import capture_steps, closing_step
+from wholebody.locomotion.servo_lead import ServoLead
+from wholebody.locomotion.stabilizers import Command, Stabilizer, as_planned, stabilizer_named
+from wholebody.messages import Mode
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.robots.robot import Robot
+
+
+class Walker:
+    """Estimator, pattern, stabilizer and legs of one robot, in the order in which they work.
+
+    The world begins between the feet as they stand at the start.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        gait: Gait | None = None,
+        stabilizer: str | Stabilizer = "dcm",
+        estimator: Estimator | None = None,
+        period: float = 0.005,
+    ) -> None:
+        self.robot, self.period = robot, period
+        self.model = Model(robot, watch=SOLES)
+        self.gait = gait or gait_of(self.model)
+        self.legs = Legs(self.model)
+        self.estimator = estimator or FootAnchored(self.model)
+        self.stabilizer = stabilizer_named(stabilizer, self.model) if isinstance(stabilizer, str) else stabilizer
+        self.servo = ServoLead(self.model)
+        feet, _ = standing(self.model)
+        middle = feet.middle
+        self.pattern = Pattern(self.gait, Feet(*(place.seen_from(middle) for place in feet)))
+        self.target: Target | None = None
+        self.estimates: Estimates | None = None
+        self.command: Command | None = None
+        self._before = np.zeros(0)
+        self._last: float | None = None
+        self._recovering = False
+
+    def cycle(self, state: Record, reference: Record) -> None:
+        """Take a state, and say where all joints are to be."""
+        time = float(state["time"])
+        target = self.pattern.at(time)
+        estimates = self.estimator.update(state, target)
+        elapsed = self._elapsed(time)
+        command = self.stabilizer.correct(target, estimates, elapsed)
+        self._step(command, estimates, time)
+        reference["position"] = self.joints(command, target, elapsed)
+        reference["mode"], reference["mask"] = Mode.POSITION, True
+        self.target, self.estimates, self.command = target, estimates, command
+
+    def cycle_blind(self, time: float, reference: Record) -> None:
+        """The same without sensors: what is planned, led by what the servos need."""
+        target = self.pattern.at(time)
+        command = as_planned(target)
+        command.feed_forward = True
+        reference["position"] = self.joints(command, target, self._elapsed(time))
+        reference["mode"], reference["mask"] = Mode.POSITION, True
+
+    def begin_anew(self) -> None:
+        """Forget what was, before the robot is balanced from rest."""
+        self.stabilizer.reset()
+        self._before, self._last, self._recovering = np.zeros(0), None, False
+
+    def _elapsed(self, time: float) -> float:
+        """Seconds since the last cycle; one that was missed counts, but no long silence."""
+        since = self.period if self._last is None else time - self._last
+        self._last = time
+        return min(max(since, 0.2 * self.period), 5.0 * self.period)
+
+    def joints(self, command: Command, target: Target, elapsed: float) -> Array:
+        """The joints that do what is commanded, led by what their servos need if asked."""
+        snapshot = self.legs.balance(command.com, command.rotation, command.soles)
+        joints = self.legs.joints
+        if len(self._before) == 0:
+            self._before = joints.copy()
+        velocities = (joints - self._before) / elapsed
+        self._before[:] = joints
+        if command.feed_forward:
+            acceleration = target.omega**2 * (command.com[:2] - command.zmp)
+            joints = self.servo.tell(
+                snapshot,
+                joints,
+                velocities,
+                acceleration,
+                command.rotation,
+                command.soles,
+                command.zmp,
+                command.left_share,
+            )
+        return joints + command.arms if len(command.arms) else joints
+
+    def stance(self, time: float = 0.0) -> Array:
+        """The joints in which the robot stands before its first step, whatever sensors say."""
+        target = self.pattern.at(time)
+        command = as_planned(target)
+        for _ in range(3):  # the legs may come from far away
+            self.joints(command, target, self.period)
+        command.feed_forward = True
+        stance = self.joints(command, target, self.period).copy()
+        self._before = np.zeros(0)
+        return stance
+
+    def _step(self, command: Command, estimates: Estimates, time: float) -> None:
+        """Do what the stabilizer wants of the feet."""
+        if command.landing is not None:
+            self.pattern.lead(command.landing, time)
+        if command.falling and self.pattern.settled:
+            steps, gait = capture_steps(self.pattern.feet, estimates, self.gait)
+            self.pattern.follow(steps, time, gait=gait)
+            self._recovering = True
+        elif self._recovering and self.pattern.standing:
+            self._recovering = False
+            self.pattern.follow(closing_step(self.pattern.feet, self.gait), time)
