@@ -41,7 +41,8 @@ WholebodyError
 ├── SimulationDiverged       (ArithmeticError)    the physics became unstable
 ├── BadMotion                (ValueError)         waypoints, times or limits that make no motion
 │   ├── BadMotionFile                             a key-frame or trajectory file that cannot be read
-│   └── LimitsExceeded                            a motion beyond the limits of joints, or one that collides
+│   ├── LimitsExceeded                            a motion beyond the limits of joints, or one that collides
+│   └── CannotImitate                             a captured motion that this robot has no limbs or reach for
 ├── BadParameter             (ValueError)         a value that a parameter cannot take
 ├── BadTask                  (ValueError)         a task that cannot be what it says
 ├── BadConstraint            (ValueError)         a constraint that cannot hold
@@ -243,6 +244,10 @@ class LimitsExceeded(BadMotion):
         shown = "".join(f"\n  {each}" for each in self.violations[:8])
         more = f"\n  … and {len(self.violations) - 8} more" if len(self.violations) > 8 else ""
         super().__init__(f"{what} goes where the robot cannot:{shown}{more}")
+
+
+class CannotImitate(BadMotion):
+    """A captured motion that lacks body parts, or that this robot has no limbs or no reach for; the text says which."""
 
 
 class BadParameter(WholebodyError, ValueError):
