@@ -90,7 +90,7 @@ class _Hierarchy:
         """A joint from its name to its closing brace, with all below it."""
         name = self._name()
         if any(node.name == name and not node.is_end for node in self._nodes):
-            self._refuse(f"a second joint is called '{name}'")
+            self._refuse(f"a second joint is called '{name}'", back=1)
         self._expect("{", f"'{name}'")
         self._expect("OFFSET", f"'{name}'")
         offset = self._offset(name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -108,11 +109,14 @@ class CapturedGait:
         first = self.swings[0].lift
         return first, min(first + round(self.period / self.capture.frame_time), len(self.bearing))
 
-    def posture(self, part: str) -> Array:
-        """How a part is turned in the frames of the cycle, seen by one who looks along the way; frames × 3 × 3."""
-        c, s = np.cos(self.heading), np.sin(self.heading)
+    @cached_property
+    def trunk(self) -> Array:
+        """The way of the pelvis in the frames of the cycle, along and across in strides, made to get one stride far."""
         first, last = self.frames
-        return np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ self.capture.turn(part)[first:last]
+        c, s = np.cos(self.heading), np.sin(self.heading)
+        way = self.capture.part("pelvis")[first:last, :2] @ np.array([[c, -s], [s, c]]) / self.stride
+        way -= way[0]
+        return np.asarray(way + np.linspace(0.0, 1.0, len(way))[:, None] * (np.array([1.0, 0.0]) - way[-1]))
 
 
 def supporting_limbs(capture: Capture) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,10 +33,12 @@ BRIEFEST = 0.15  # s, between swings
 
 @dataclass(frozen=True, eq=False)
 class Stance:
-    """How a robot is on its limbs: their neutral places (limbs × 3), corners around each (limbs × k × 2), its CoM."""
+    """How a robot is on its limbs: their neutral places (limbs × 3), and its centre of mass.
+
+    Limbs count as points, the middles of their surfaces: which corner of a tilted one bears is not known before.
+    """
 
     places: Array
-    corners: tuple[Array, ...]
     com: Array
 
 
@@ -104,9 +107,28 @@ class GaitPlan:
         share = minimum_jerk((now - self.downs[k]) / (until - self.downs[k]))
         return np.asarray(self.com[k] + share * (goal - self.com[k]) + ahead)
 
-    def even_com_at(self, time: float) -> Array:
-        """Where the centre of mass would be, x y, if it went along evenly."""
-        return np.asarray(self.neutral_com + self.along(time / self.period - 0.5)[:2])
+    def captured_com_at(self, time: float) -> Array:
+        """Where the centre of mass would be, x y, if it went along as the person's pelvis did."""
+        cycles, now = divmod(time, self.period)
+        way = self.gait.trunk
+        there = np.interp(self.phase(now) * (len(way) - 1), np.arange(len(way)), way[:, 0])
+        aside = np.interp(self.phase(now) * (len(way) - 1), np.arange(len(way)), way[:, 1])
+        return np.asarray(self.neutral_com + self.stride * (np.array([cycles + there, aside]) - self._mean_trunk))
+
+    def phase(self, time: float) -> float:
+        """The share of the person's cycle at a time of ours: lifts and touchdowns fall together."""
+        swings, frames = self.gait.swings, self.gait.period / self.gait.capture.frame_time
+        theirs = np.array([event for swing in swings for event in (swing.lift, swing.touchdown)]) - swings[0].lift
+        theirs = np.minimum(np.maximum.accumulate(theirs) / frames, 1.0)
+        ours = np.column_stack([self.lifts, self.downs]).ravel()
+        return float(np.interp(time, [*ours, self.period], [*theirs, 1.0]))
+
+    @cached_property
+    def _mean_trunk(self) -> Array:
+        """Of the person's trunk over our cycle, in strides."""
+        way = self.gait.trunk
+        phases = np.array([self.phase(time) for time in np.linspace(0.0, self.period, 200)]) * (len(way) - 1)
+        return np.array([np.interp(phases, np.arange(len(way)), axis).mean() for axis in way.T])
 
 
 def minimum_jerk(share: float) -> float:
@@ -162,13 +184,9 @@ def _com_targets(
     """Where the centre of mass is during each swing: inside what then bears, nearest to where it would be anyway."""
     places, targets = before.copy(), []
     for phase, limb in zip(phases, order, strict=True):
-        points = [
-            np.column_stack([places[other, :2] + stance.corners[other], np.zeros(len(stance.corners[other]))])
-            for other in range(len(order))
-            if other != limb
-        ]
+        points = [places[other] for other in range(len(order)) if other != limb]
         wish = stance.com[:2] + np.array([stride * (phase - 0.5), 0.0])
-        targets.append(within(np.vstack(points), wish, margin))
+        targets.append(within(points, wish, margin))
         places[limb, 0] += stride
     return np.array(targets)
 

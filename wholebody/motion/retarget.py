@@ -50,20 +50,20 @@ def imitate(
     stride     metres of a cycle; else the person's, scaled by the legs, or as much of it as all limbs can reach
     slower     how many times longer swings take than the person's
     likeness   1: limbs bear where the person's did, scaled; 0: where they do in the robot's own posture, if it has one
-    with_com   keep the centre of mass there; without, the trunk goes along evenly
+    with_com   keep the centre of mass there; without, the trunk goes along as the person's did
     period     seconds from row to row, about
     progress   called with the share that is done, 0 to 1
     """
     limbs = limbs_of(model, gait.limbs)
     scales = [scale_of(limb, gait.capture) for limb in limbs]
-    imitator = Imitator(model, limbs, _start(model, gait.capture, limbs), with_com)
+    imitator = Imitator(model, limbs, _start(model, gait.capture, limbs))
     stance, q = _stance(imitator, gait.reach, scales, likeness)
     needed = len(limbs) - 1 if supports is None else supports
     wanted = _leg_scale(limbs, scales) * gait.stride
     plan = None
     for length in [stride] if stride is not None else [share * wanted for share in SHARES]:
         trial = planned(gait, stance, length, scales, supports=needed, margin=margin, slower=slower)
-        gap, limb, when = _worst(imitator, trial, q, with_com)
+        gap, limb, when = _worst(imitator, trial, q)
         if gap <= REACHED:
             plan = trial
             break
@@ -72,7 +72,8 @@ def imitate(
             f"{model.robot.name} cannot reach: at {when:.2f} s of a cycle with a stride of {length:.2f} m its {limb} "
             f"is {gap:.3f} m from where it should be; tell a shorter stride"
         )
-    return _looped(imitator, plan, q, with_com, period, progress)
+    follower = imitator if with_com else Imitator(model, limbs, imitator.home, with_com=False)
+    return _looped(follower, plan, q, with_com, period, progress)
 
 
 def imitate_clip(
@@ -132,26 +133,21 @@ def _stance(imitator: Imitator, reach: Array, scales: list[float], likeness: flo
     q = imitator.home
     for _ in range(SETTLING):
         q = imitator.solve(q, places, (True,) * len(places), at.com_in_world[:2])
-    at = model.at(q)
-    corners = tuple(
-        np.array([(at.rotation(model.frame(limb.frame)) @ (x, y, 0.0))[:2] for x, y in limb.outline])
-        for limb in imitator.limbs
-    )
-    return Stance(places, corners, at.com_in_world.copy()), q
+    return Stance(places, model.at(q).com_in_world.copy()), q
 
 
 def _rows(plan: GaitPlan, times: Array, with_com: bool) -> tuple[Array, Flags, Array]:
     """Places of limbs, which bear, and the centre of mass, at times."""
     places = np.array([[plan.limb(limb, time) for limb in range(len(plan.order))] for time in times])
     flags = np.array([plan.bearing(time) for time in times])
-    com = np.array([plan.com_at(time) if with_com else plan.even_com_at(time) for time in times])
+    com = np.array([plan.com_at(time) if with_com else plan.captured_com_at(time) for time in times])
     return places, flags, com
 
 
-def _worst(imitator: Imitator, plan: GaitPlan, q: Array, with_com: bool) -> tuple[float, str, float]:
+def _worst(imitator: Imitator, plan: GaitPlan, q: Array) -> tuple[float, str, float]:
     """The largest distance of a limb from where it should be; which, and when."""
     model, times = imitator.model, np.linspace(0.0, plan.period, TRIAL).repeat(2)  # the second time, tilts are known
-    places, flags, com = _rows(plan, times, with_com)
+    places, flags, com = _rows(plan, times, with_com=True)
     found = imitator.follow(q, places, flags, com)
     frames = [model.frame(limb.frame) for limb in imitator.limbs]
     there = np.array([[model.at(each).position(frame) for frame in frames] for each in found])
