@@ -48,6 +48,8 @@ WholebodyError
 ├── BadFootsteps             (ValueError)         footsteps, limits or velocities that no legs can do
 ├── BadGait                  (ValueError)         a gait, or a robot without what walking needs
 ├── SensorLost               (RuntimeError)       a sensor that walking needs says nothing, or nonsense
+│   ├── LimitsExceeded                            a motion beyond the limits of joints, or one that collides
+│   └── CannotImitate                             a captured motion that this robot has no limbs or reach for
 ├── BadParameter             (ValueError)         a value that a parameter cannot take
 ├── BadConfiguration         (ValueError)         a configuration file that says what cannot be; file, line, key, remedy
 ├── BadExpression            (ValueError)         an event's expression that is no comparison of parameters
@@ -281,6 +283,10 @@ class BadGait(WholebodyError, ValueError):
 
 class SensorLost(WholebodyError, RuntimeError):
     """A sensor that walking needs says nothing, or what is no number; the text names it."""
+
+
+class CannotImitate(BadMotion):
+    """A captured motion that lacks body parts, or that this robot has no limbs or no reach for; the text says which."""
 
 
 class BadParameter(WholebodyError, ValueError):

@@ -14,11 +14,13 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 
 from wholebody import robots
+from wholebody.cli import motion_capture
 from wholebody.cli.sim import Summary
 from wholebody.errors import BadMotionFile, LimitsExceeded, WrongRecord
 from wholebody.hardware import connect
 from wholebody.kinematics import Collisions
 from wholebody.motion import JointTable, KeyFrames, Limits, Plan, Trajectory, files, plan, play, plot
+from wholebody.motion.files import writable
 from wholebody.motion.playing import Played, posture_of
 from wholebody.robots import Robot
 from wholebody.simulation import Simulation
@@ -26,8 +28,10 @@ from wholebody.simulation.film import Recording
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Check, draw, resample and play motion files, such as examples/wave.yaml.",
+    help="Check, draw, resample and play motion files, such as examples/wave.yaml; imitate captured motions.",
 )
+app.command()(motion_capture.capture)
+app.command()(motion_capture.imitate)
 
 Motion = Annotated[Path, typer.Argument(help="Key frames (.yaml), or a trajectory: one row per period.")]
 RobotOption = Annotated[
@@ -231,12 +235,6 @@ def waiting(what: str) -> Iterator[None]:
     """Say what takes a while, as long as it does; nothing where nobody looks."""
     with Console(stderr=True).status(what):
         yield
-
-
-def writable(path: Path) -> None:
-    """BadMotionFile if there is no folder to write into."""
-    if not path.parent.is_dir():
-        raise BadMotionFile(f"{path} cannot be written: there is no folder {path.parent}")
 
 
 def show(motion: KeyFrames | JointTable, robot: Robot, limits: Limits) -> None:

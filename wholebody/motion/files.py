@@ -44,3 +44,9 @@ def read(
         return KeyFrames.read(path, robot)
     table = JointTable.read(path, robot, period=period)
     return table.arranged(robot, rest or ("stand" if "stand" in robot.postures else None))
+
+
+def writable(path: Path) -> None:
+    """BadMotionFile if there is no folder to write into."""
+    if not path.parent.is_dir():
+        raise BadMotionFile(f"{path} cannot be written: there is no folder {path.parent}")

@@ -1,0 +1,243 @@
+"""A captured crawl on robots: what they do with it, what they cannot do, and whether Atlas gets anywhere by it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from capture_examples import crawling, person, standing
+from typer.testing import CliRunner
+
+from experiments.crawl_capture import crawl
+from wholebody import robots
+from wholebody.cli import application
+from wholebody.errors import CannotImitate
+from wholebody.kinematics.iterative import InverseKinematics
+from wholebody.kinematics.iterative_goals import ComGoal
+from wholebody.model import Contacts, Model
+from wholebody.motion import KeyFrames
+from wholebody.motion.capture import Capture
+from wholebody.motion.captured_gait import CapturedGait
+from wholebody.motion.imitating_limbs import limbs_of, scale_of
+from wholebody.motion.retarget import imitate, imitate_clip
+
+pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels
+
+MARGIN = 0.05
+
+
+@pytest.fixture(scope="module")
+def model():
+    return Model(robots.load("atlas"))
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return crawling(tmp_path_factory.mktemp("crawl") / "crawl.bvh", cycles=2)
+
+
+@pytest.fixture(scope="module")
+def gait(file):
+    return CapturedGait.of(Capture.read(file))
+
+
+@pytest.fixture(scope="module")
+def imitation(gait, model):
+    return imitate(gait, model, margin=MARGIN, period=0.02)
+
+
+def lower_and_upper(model):
+    return (np.array([getattr(joint, end) for joint in model.robot.moving]) for end in ("lower", "upper"))
+
+
+# --- limbs --------------------------------------------------------------------------------------------
+
+
+def test_limbs_of_atlas_are_palms_and_knees_and_their_lengths_are_known(model, gait):
+    limbs = limbs_of(model, gait.limbs)
+    assert [limb.frame for limb in limbs] == ["left_palm", "right_palm", "left_knee", "right_knee"]
+    assert limbs[2].behind == "l_foot"
+    assert limbs[2].length == pytest.approx(0.377, abs=0.01), "from the last hip joint to the knee"
+    assert scale_of(limbs[2], gait.capture) == pytest.approx(limbs[2].length / 0.4)
+
+
+@pytest.mark.parametrize("name", ["hubo2plus", "hrp2", "valkyrie", "teo", "hoap3"])
+def test_every_humanoid_has_limbs_to_crawl_on(name, gait):
+    limbs = limbs_of(Model(robots.load(name)), gait.limbs)
+    for limb in limbs:
+        assert 0.05 < limb.length < 1.2
+    assert limbs[0].length == pytest.approx(limbs[1].length, rel=0.01)
+    assert limbs[2].length == pytest.approx(limbs[3].length, rel=0.01)
+    assert all(limb.clearance > 0 for limb in limbs[2:]), "knees without a surface bear on the link"
+
+
+@pytest.mark.parametrize(("name", "said"), [("trikey", "no left_arm, left_leg"), ("dreamer", "bolted down")])
+def test_robots_without_the_limbs_are_refused(gait, name, said):
+    with pytest.raises(CannotImitate, match=said):
+        imitate(gait, Model(robots.load(name)))
+
+
+# --- a cycle --------------------------------------------------------------------------------------------
+
+
+def test_limbs_that_bear_neither_slide_nor_sink_and_reach_where_they_should(imitation):
+    quality = imitation.quality
+    assert quality.slide < 1e-3
+    assert quality.penetration < 3e-3
+    assert quality.lowest > -5e-3
+    assert not quality.unreachable
+    assert max(gap.worst for gap in quality.gaps) < 5e-3
+
+
+def test_the_centre_of_mass_is_inside_by_the_margin_whenever_limbs_are_in_the_air(imitation, model):
+    for row, q in enumerate(imitation.q):
+        contacts = imitation.contacts(row)
+        assert len(contacts) >= 3
+        assert Contacts(model, contacts).margin(model.at(q)) > MARGIN - 2e-3
+
+
+def test_without_com_rows_the_margin_is_less(gait, model, imitation):
+    without = imitate(gait, model, margin=MARGIN, period=0.05, with_com=False)
+    assert without.duration == pytest.approx(imitation.duration, rel=1e-9)
+    assert without.stride == imitation.stride
+    assert without.quality.margin < imitation.quality.margin - 0.01
+
+
+def test_joints_stay_within_their_limits_and_move_smoothly(imitation, model):
+    lower, upper = lower_and_upper(model)
+    joints = imitation.q[:, 7:]
+    assert (joints >= lower - 1e-9).all()
+    assert (joints <= upper + 1e-9).all()
+    speed = np.diff(joints, axis=0) / imitation.period
+    assert np.abs(speed).max() < 6.0
+    assert np.abs(np.diff(speed, axis=0)).max() / imitation.period < 150.0
+    assert imitation.quality.speed[1] < 0.6
+
+
+def test_a_cycle_ends_as_it_began_a_stride_farther(imitation):
+    np.testing.assert_allclose(imitation.q[-1, 7:], imitation.q[0, 7:], atol=1e-9)
+    assert imitation.q[-1, 0] - imitation.q[0, 0] == pytest.approx(imitation.stride, abs=2e-3)
+    table = imitation.table(cycles=3)
+    assert len(table.positions) == 3 * (len(imitation.q) - 1) + 1
+    np.testing.assert_array_equal(table.positions[0], table.positions[-1])
+
+
+def test_the_cycle_is_slower_than_the_person_s_and_says_so(imitation, gait):
+    assert imitation.slow_down == pytest.approx(imitation.duration / gait.period, rel=1e-6)
+    assert 1.0 <= imitation.slow_down <= 5.0
+    assert f"{imitation.slow_down:.2f} ×" in imitation.quality.table()
+
+
+def test_key_frames_have_the_contacts_of_each_phase_and_can_be_played(imitation, tmp_path, model):
+    imitation.key_frames().write(tmp_path / "crawl.yaml")
+    frames = KeyFrames.read(tmp_path / "crawl.yaml", model.robot)
+    assert not frames.violations(period=0.05)
+    assert all(len(frame.contacts) >= 3 for frame in frames.frames)
+    flying = {
+        frozenset(("left_palm", "right_palm", "left_knee", "right_knee")) - set(f.contacts) for f in frames.frames
+    }
+    assert len(flying) == 5, "each limb in the air at some time, and all on the ground"
+    rows = np.arange(len(imitation.q)) * imitation.period
+    apart = frames.trajectory().sample(rows).position - imitation.q[:, 7:]
+    assert np.abs(apart).max() < 0.05
+
+
+def test_progress_goes_from_nothing_to_all(gait, model):
+    seen = []
+    imitate(gait, model, period=0.2, stride=0.2, progress=seen.append)
+    assert seen == sorted(seen)
+    assert 0.0 < seen[0] < 0.1
+    assert seen[-1] == 1.0
+
+
+def test_a_stride_that_no_limb_can_reach_is_refused_with_how_far_it_is(gait, model):
+    with pytest.raises(CannotImitate, match=r"atlas cannot reach: at .* m from where it should be"):
+        imitate(gait, model, stride=0.9)
+
+
+def test_the_com_jacobian_about_a_support_is_the_change_of_the_centre_of_mass(model):
+    """Eq. 4.12: one damped step towards a near goal moves the centre of mass there, the support staying."""
+    q = model.posture("crawl")
+    at = model.at(q)
+    com, support = at.com_in_world.copy(), at.placement(model.frame("left_palm")).copy()
+    for change in (0.002, -0.002):
+        goal = com + (change, change / 2, 0.0)
+        found = InverseKinematics(model, [ComGoal(goal, axes="xy")], fixed="left_palm").solve(q)
+        after = model.at(found.q)
+        np.testing.assert_allclose(after.com_in_world[:2], goal[:2], atol=1e-4)
+        np.testing.assert_allclose(after.placement(model.frame("left_palm")), support, atol=1e-9)
+        assert found.iterations <= 3, "a Jacobian with a wrong sign or weight would take more, or never arrive"
+
+
+# --- a whole motion ---------------------------------------------------------------------------------------
+
+
+def test_a_whole_motion_is_imitated_frame_by_frame_and_judged(file, model):
+    capture = Capture.read(file)
+    seen = []
+    whole = imitate_clip(capture, model, progress=seen.append)
+    assert len(whole.q) == len(capture.positions) == len(seen)
+    assert whole.duration == pytest.approx(capture.duration)
+    assert whole.quality.slide < 5e-3
+    lower, upper = lower_and_upper(model)
+    assert ((whole.q[:, 7:] >= lower - 1e-9) & (whole.q[:, 7:] <= upper + 1e-9)).all()
+    forward = whole.q[-1, 0] - whole.q[0, 0]
+    scale = np.mean([scale_of(limb, capture) for limb in whole.limbs[2:]])
+    person_s = np.ptp(capture.part("pelvis")[:, 0])
+    assert forward == pytest.approx(scale * person_s, rel=0.15)
+
+
+# --- commands ----------------------------------------------------------------------------------------------
+
+
+def wholebody(*words):
+    return CliRunner().invoke(application(["motion"]), ["motion", *map(str, words)])
+
+
+def test_the_capture_command_shows_the_skeleton_and_its_gait(file, tmp_path):
+    run = wholebody("capture", file, "-o", tmp_path / "strip.png")
+    assert run.exit_code == 0, run.output
+    assert "right-handed" in run.output
+    assert "left_wrist" in run.output
+    assert "gait: 0.30 m in 4.0" in run.output
+    assert (tmp_path / "strip.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_capture_command_says_if_there_is_no_gait(tmp_path):
+    run = wholebody("capture", standing(tmp_path / "a.bvh", person(), frames=90))
+    assert run.exit_code == 0, run.output
+    assert "gait: none" in run.output
+
+
+def test_the_imitate_command_writes_key_frames_and_pictures(file, tmp_path):
+    run = wholebody("imitate", file, "--stride", 0.2, "-o", tmp_path / "c.yaml", "--strip", tmp_path / "c.png")
+    assert run.exit_code == 0, run.output
+    assert "support margin" in run.output
+    assert (tmp_path / "c.png").stat().st_size > 10_000
+    assert KeyFrames.read(tmp_path / "c.yaml", robots.load("atlas")).frames
+
+
+def test_a_wrong_option_is_told_before_anything_is_done(file, tmp_path):
+    run = wholebody("imitate", file, "-o", tmp_path / "nowhere" / "c.yaml")
+    assert "there is no folder" in str(run.exception)
+    run = wholebody("capture", file, "--part", "left_knee")
+    assert "left_knee=Joint07" in str(run.exception)
+
+
+# --- in the simulator ---------------------------------------------------------------------------------------
+
+
+def test_atlas_gets_as_far_as_planned_with_com_rows(imitation):
+    trial = crawl(imitation, seed=1, cycles=1)
+    assert not trial.fell
+    assert trial.forward > 0.8 * imitation.stride
+    assert abs(trial.turn) < 20
+
+
+def test_captures_of_a_real_person_can_be_imitated(model):
+    path = Path("/work/shared/motion/cmu_111_03_crawling.bvh")
+    if not path.exists():
+        pytest.skip(f"{path.name} is not part of the project, and is not on this machine")
+    done = imitate(CapturedGait.of(Capture.read(path)), model, period=0.05)
+    assert done.stride > 0.3
+    assert done.quality.margin > MARGIN - 5e-3
+    assert not done.quality.unreachable

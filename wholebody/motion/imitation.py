@@ -1,0 +1,76 @@
+"""Imitation: the motion of a robot that imitates a person's, as key frames or a table of joints, and its quality."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from wholebody.model.model import Model
+from wholebody.motion.captured_gait import Flags
+from wholebody.motion.imitating_limbs import ImitatingLimb
+from wholebody.motion.keyframes import KeyFrame, KeyFrames
+from wholebody.motion.quality import Quality, judged
+from wholebody.motion.table import JointTable
+from wholebody.motion.trajectory import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Imitation:
+    """A motion of a robot, one row for each period.
+
+    q          rows × nq, base in world and joints
+    bearing    rows × limbs
+    targets    rows × limbs × 3: where the frames of the limbs were to be
+    stride     metres along x after which it begins anew, if it is one cycle of a gait; else 0
+    slow_down  how many times longer it takes than the person's
+    """
+
+    model: Model
+    limbs: tuple[ImitatingLimb, ...]
+    period: float
+    q: Array
+    bearing: Flags
+    targets: Array
+    stride: float
+    slow_down: float
+    source: str
+
+    @property
+    def duration(self) -> float:
+        """Seconds."""
+        return (len(self.q) - 1) * self.period
+
+    @cached_property
+    def quality(self) -> Quality:
+        """How good it is."""
+        return judged(self.model, self.limbs, self.period, self.q, self.bearing, self.targets, self.slow_down)
+
+    def contacts(self, row: int) -> tuple[str, ...]:
+        """The surfaces or links that bear."""
+        return tuple(limb.frame for limb, bears in zip(self.limbs, self.bearing[row], strict=True) if bears)
+
+    def table(self, cycles: int = 1) -> JointTable:
+        """The joints, row by row, so many cycles after each other."""
+        joints = self.q[:, self.model.nq - len(self.model.joint_names) :]
+        rows = np.vstack([joints, *[joints[1:]] * (cycles - 1)])
+        return JointTable(
+            self.model.joint_names, self.period, rows, f"imitation of {self.source}", self.model.robot.name
+        )
+
+    def key_frames(self, every: float = 0.05) -> KeyFrames:
+        """Key frames: at every change of contacts, and between them at least so often, in seconds."""
+        changes = np.flatnonzero((self.bearing[1:] != self.bearing[:-1]).any(axis=1)) + 1
+        marks = sorted({0, *changes.tolist(), len(self.q) - 1})
+        rows = [0]
+        for before, after in pairwise(marks):
+            parts = max(1, round((after - before) * self.period / every))
+            rows += sorted({round(before + (after - before) * part / parts) for part in range(1, parts + 1)})
+        joints = self.q[:, self.model.nq - len(self.model.joint_names) :]
+        frames = tuple(
+            KeyFrame(joints[row], (row - before) * self.period, contacts=self.contacts(row))
+            for before, row in zip([0, *rows], rows, strict=False)
+        )
+        return KeyFrames(self.model.robot, frames, f"imitation of {self.source}", spline="monotone")

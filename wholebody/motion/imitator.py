@@ -1,0 +1,123 @@
+"""Imitator: configurations of a robot whose limbs and centre of mass are where a plan wants them, instant by instant.
+
+Limbs that bear are weighted above limbs that fly; the centre of mass has two rows, its height is free (Crawl, Eq.
+4.12–4.14). The base is free, so the limbs that bear are the root of all, weighted alike, and the centre of mass moves
+with respect to them. Feet are as high behind their knees as in the robot's own posture, and a bit more. In what is left
+free, joints stay near to that posture. Without CoM rows the trunk goes where the centre of mass would be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from wholebody.kinematics.iterative import InverseKinematics
+from wholebody.kinematics.iterative_goals import ComGoal, Goal, PointGoal
+from wholebody.model.model import Model
+from wholebody.motion.captured_gait import Flags
+from wholebody.motion.imitating_limbs import ImitatingLimb, moving_joints
+from wholebody.motion.trajectory import Array
+
+Progress = Callable[[float], None]
+
+BEARS, FLIES, COM, BEHIND = 100.0, 50.0, 50.0, 5.0
+"""Weights of the goals, per m²."""
+
+TOLERANCE = 1e-5
+"""Metres: coarser ones make joints tremble from row to row."""
+
+OFF_GROUND = 0.03
+"""Metres by which feet are higher than in the robot's own posture, so that knees bear."""
+
+
+class Imitator:
+    """Solves one instant after the other, each from the one before.
+
+    home is a configuration on the ground, near to which joints stay.
+    """
+
+    def __init__(self, model: Model, limbs: tuple[ImitatingLimb, ...], home: Array, with_com: bool = True) -> None:
+        self.model, self.limbs, self.home, self._with_com = model, limbs, home, with_com
+        at = model.at(home)
+        self._frames = [model.frame(limb.frame) for limb in limbs]
+        self._outlines = [np.array(limb.outline) for limb in limbs]
+        self._joints = moving_joints(model.robot, limbs)
+        self._clearances = np.array([(0.0, 0.0, limb.clearance) for limb in limbs])
+        self._behind = {
+            limb.part: float(at.position(model.frame(limb.behind))[2]) + OFF_GROUND for limb in limbs if limb.behind
+        }
+        self._trunk_from_com = at.position(0)[:2] - at.com_in_world[:2]
+        self._solvers: dict[tuple[tuple[bool, ...], bool], InverseKinematics] = {}
+
+    def solve(self, q: Array, places: Array, bearing: tuple[bool, ...], com: Array, homing: bool = True) -> Array:
+        """The configuration near q with limbs at places (over the ground) and the centre of mass at com (x y).
+
+        homing: in what that leaves free, near to home; without, near to q.
+        """
+        if (bearing, homing) not in self._solvers:
+            self._solvers[bearing, homing] = self._solver(bearing, homing)
+        targets = list(self.targets(places, q))
+        for limb, place in zip(self.limbs, places, strict=True):
+            if limb.behind:
+                targets.append(np.array([0.0, 0.0, self._behind[limb.part] + place[2]]))
+        targets.append(np.array([*(com if self._with_com else com + self._trunk_from_com), 0.0]))
+        return self._solvers[bearing, homing].solve(q, targets).q
+
+    def targets(self, places: Array, q: Array) -> Array:
+        """Where the frames of the limbs are to be when limbs are at places over the ground, turned as they are at q.
+
+        A surface that is tilted stands on its lowest corner.
+        """
+        at, result = self.model.at(q), places + self._clearances
+        for index, (frame, outline) in enumerate(zip(self._frames, self._outlines, strict=True)):
+            result[index, 2] -= (outline @ at.placement(frame)[2, :2]).min()
+        return np.asarray(result)
+
+    def follow(self, q: Array, places: Array, bearing: Flags, com: Array, progress: Progress | None = None) -> Array:
+        """Configurations (rows × nq) for rows of places (limbs × 3), of which bear, and of centres of mass."""
+        found = np.empty((len(places), self.model.nq))
+        for row in range(len(places)):
+            q = self.solve(q, places[row], tuple(map(bool, bearing[row])), com[row])
+            found[row] = q
+            if progress is not None:
+                progress((row + 1) / len(places))
+        return found
+
+    def smoothed(self, q: Array, places: Array, bearing: Flags, com: Array, rows: float, stride: float) -> Array:
+        """The same configurations, without what is faster than some rows; limbs and centre of mass stay where they are.
+
+        stride: how far along x the motion begins anew after its last row, which is the first of the next; 0: it ends.
+        """
+        drift = np.linspace(0.0, 1.0, len(q))[:, None] * (stride, *np.zeros(self.model.nq - 1))
+        once = q - drift
+        if stride:
+            calm = gaussian_filter1d(once[:-1], rows, axis=0, mode="wrap")
+            calm = np.vstack([calm, calm[:1]])
+        else:
+            calm = gaussian_filter1d(once, rows, axis=0, mode="nearest")
+        calm += drift
+        calm[:, 3:7] /= np.linalg.norm(calm[:, 3:7], axis=1, keepdims=True)
+        flags = [tuple(map(bool, row)) for row in bearing]
+        return np.array([self.solve(*each, homing=False) for each in zip(calm, places, flags, com, strict=True)])
+
+    def _solver(self, bearing: tuple[bool, ...], homing: bool) -> InverseKinematics:
+        nowhere = np.zeros(3)
+        goals: list[Goal] = [
+            PointGoal(limb.frame, nowhere, BEARS if bears else FLIES)
+            for limb, bears in zip(self.limbs, bearing, strict=True)
+        ]
+        goals += [PointGoal(limb.behind, nowhere, BEHIND, "z") for limb in self.limbs if limb.behind]
+        root = self.model.robot.root
+        goals.append(ComGoal(nowhere, COM, "xy") if self._with_com else PointGoal(root, nowhere, COM, "xy"))
+        return InverseKinematics(
+            self.model,
+            goals,
+            fixed=None,
+            joints=self._joints,
+            home=self.home if homing else None,
+            max_iterations=25,
+            locality=0.2,
+            position_tolerance=TOLERANCE,
+        )

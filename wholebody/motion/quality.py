@@ -1,0 +1,172 @@
+"""Quality: how well a robot imitates: what slides, sinks, hits its limits, is out of reach, or would tip over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from wholebody.model.model import Model
+from wholebody.model.support import Contacts
+from wholebody.motion.captured_gait import Flags
+from wholebody.motion.imitating_limbs import ImitatingLimb
+from wholebody.motion.trajectory import Array
+from wholebody.robots import geometry
+
+REACH = 0.01  # m: farther from its target a limb is out of reach
+LOOKS = 60  # postures in which the whole robot is looked at
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A limb that does not get to where it should be: metres, and how much of the time it is out of reach."""
+
+    limb: str
+    worst: float
+    time: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What a motion is worth, before anybody plays it. Metres and seconds.
+
+    slide         how far a limb gets, at most, while it bears
+    penetration   how deep a limb's surface sinks into the ground, at most
+    lowest        the lowest point of the whole robot over the ground
+    limits        joints that stand at their limits, and for which share of the time
+    gaps          of each limb
+    margin        of the centre of mass inside what bears: least, and on average
+    inside        the share of the time in which it is inside
+    speed         the fastest joint, as a share of its limit
+    effort        the hardest joint at rest, contacts only pushing up, as a share of its limit
+    slow_down     how many times longer it takes than the person's
+    """
+
+    slide: float
+    penetration: float
+    lowest: float
+    limits: Mapping[str, float]
+    gaps: tuple[Gap, ...]
+    margin: float
+    mean_margin: float
+    inside: float
+    speed: tuple[str, float]
+    effort: tuple[str, float]
+    slow_down: float
+
+    @property
+    def unreachable(self) -> tuple[Gap, ...]:
+        """The limbs that are out of reach at some time."""
+        return tuple(gap for gap in self.gaps if gap.worst > REACH)
+
+    def table(self) -> str:
+        """All of it, in lines to read."""
+        at_limits = ", ".join(f"{joint} {share:.0%}" for joint, share in self.limits.items()) or "none"
+        worst = max(self.gaps, key=lambda gap: gap.worst)
+        missed = "; ".join(
+            f"{gap.limb} by {gap.worst:.3f} m at {gap.time:.2f} s, {gap.share:.0%} of the time"
+            for gap in self.unreachable
+        )
+        rows = {
+            "slide while bearing": f"{1000 * self.slide:.2f} mm",
+            "limbs sink": f"{1000 * self.penetration:.1f} mm",
+            "lowest point of the robot": f"{1000 * self.lowest:.1f} mm",
+            "joints at their limits": at_limits,
+            "out of reach": missed or f"nothing (worst: {worst.limb}, {1000 * worst.worst:.2f} mm)",
+            "support margin": f"{1000 * self.margin:.0f} mm at least, {1000 * self.mean_margin:.0f} mm on average",
+            "centre of mass inside": f"{self.inside:.1%} of the time",
+            "fastest joint": f"{self.speed[0]}, {self.speed[1]:.0%} of its limit",
+            "hardest joint at rest": f"{self.effort[0]}, {self.effort[1]:.0%} of its limit",
+            "slow-down": f"{self.slow_down:.2f} ×",
+        }
+        return "\n".join(f"{what:28s}{value}" for what, value in rows.items())
+
+
+def judged(
+    model: Model,
+    limbs: Sequence[ImitatingLimb],
+    period: float,
+    q: Array,
+    bearing: Flags,
+    targets: Array,
+    slow_down: float,
+) -> Quality:
+    """Judge rows of configurations."""
+    places, depths, margins, efforts = _looked_at(model, limbs, q, bearing)
+    gaps = np.linalg.norm(places - targets, axis=2)
+    joints = q[:, model.nq - len(model.joint_names) :]
+    lower, upper = (np.array([getattr(joint, end) for joint in model.robot.moving]) for end in ("lower", "upper"))
+    stopped = ((joints <= lower + 1e-6) | (joints >= upper - 1e-6)).mean(axis=0)
+    stopped[np.ptp(joints, axis=0) < 1e-9] = 0.0  # those that never move stand where they are told
+    fastest = np.abs(np.diff(joints, axis=0)).max(axis=0, initial=0.0) / period
+    speeds = fastest / [joint.velocity for joint in model.robot.moving]
+    looks = np.unique(np.linspace(0, len(q) - 1, LOOKS).astype(int))
+    return Quality(
+        slide=_slide(places, bearing),
+        penetration=float(max(0.0, -depths.min())),
+        lowest=min(_lowest(model, q[row]) for row in looks),
+        limits={model.joint_names[i]: float(stopped[i]) for i in np.flatnonzero(stopped)},
+        gaps=tuple(
+            Gap(limb.part, float(gap.max()), float(gap.argmax() * period), float((gap > REACH).mean()))
+            for limb, gap in zip(limbs, gaps.T, strict=True)
+        ),
+        margin=float(margins.min()),
+        mean_margin=float(margins[np.isfinite(margins)].mean()) if np.isfinite(margins).any() else -np.inf,
+        inside=float((margins > 0).mean()),
+        speed=(model.joint_names[int(speeds.argmax())], float(speeds.max())),
+        effort=(model.joint_names[int(efforts.argmax())], float(efforts.max())),
+        slow_down=slow_down,
+    )
+
+
+def _looked_at(
+    model: Model, limbs: Sequence[ImitatingLimb], q: Array, bearing: Flags
+) -> tuple[Array, Array, Array, Array]:
+    """Of each row: where limbs are, how high the lowest corner of each is, the support margin; and peaks of efforts."""
+    frames = [model.frame(limb.frame) for limb in limbs]
+    contacts: dict[tuple[bool, ...], Contacts] = {}
+    limits = np.array([joint.effort for joint in model.robot.moving])
+    places, depths, margins = np.empty((len(q), len(limbs), 3)), np.empty((len(q), len(limbs))), np.empty(len(q))
+    efforts = np.zeros(len(limits))
+    for row, configuration in enumerate(q):
+        at, bears = model.at(configuration), tuple(map(bool, bearing[row]))
+        if bears not in contacts:
+            contacts[bears] = Contacts(model, [limb.frame for limb, on in zip(limbs, bears, strict=True) if on])
+        for index, (limb, frame) in enumerate(zip(limbs, frames, strict=True)):
+            places[row, index] = at.position(frame)
+            tilt = min(float(at.rotation(frame)[2, :2] @ corner) for corner in limb.outline)
+            depths[row, index] = places[row, index, 2] - limb.clearance + (tilt if bears[index] else 0.0)
+        margins[row] = contacts[bears].margin(at)
+        if any(bears):
+            columns = [frame for frame, on in zip(frames, bears, strict=True) if on]
+            loads = _loads(places[row, list(bears)], at.com_in_world, model.total_mass * 9.81)
+            rest = at.g - sum(at.jacobian(f)[2] * load for f, load in zip(columns, loads, strict=True))
+            efforts = np.maximum(efforts, np.abs(rest[6:]) / limits)
+    return places, depths, margins, efforts
+
+
+def _loads(points: Array, com: Array, weight: float) -> Array:
+    """What each point of contact bears at rest, pushing straight up: Σf = W, Σ f p = W c (the smallest such f)."""
+    matrix = np.vstack([np.ones(len(points)), points[:, 0], points[:, 1]])
+    return np.asarray(np.linalg.lstsq(matrix, weight * np.array([1.0, com[0], com[1]]), rcond=None)[0])
+
+
+def _slide(places: Array, bearing: Flags) -> float:
+    """How far any limb gets from where it came down, while it bears."""
+    worst = 0.0
+    for limb in range(places.shape[1]):
+        edges = np.flatnonzero(np.diff(bearing[:, limb].astype(np.int8))) + 1
+        for part in np.split(np.arange(len(places)), edges):
+            if bearing[part[0], limb]:
+                away = places[part, limb, :2] - places[part[0], limb, :2]
+                worst = max(worst, float(np.linalg.norm(away, axis=1).max()))
+    return worst
+
+
+def _lowest(model: Model, q: Array) -> float:
+    base = np.eye(4)
+    base[:3, :3], base[:3, 3] = Rotation.from_quat(q[3:7]).as_matrix(), q[:3]
+    return float(geometry.extent(model.robot, q[7:], base)[0][2])

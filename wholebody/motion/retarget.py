@@ -1,0 +1,177 @@
+"""Retargeting: a captured gait, or a whole captured motion, on a robot with limbs of its own.
+
+gait = CapturedGait.of(Capture.read("crawl.bvh"))
+imitation = imitate(gait, Model(robots.load("atlas")))
+print(imitation.quality.table())
+imitation.key_frames().write("crawl.yaml")
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from wholebody.errors import CannotImitate
+from wholebody.model.model import Model
+from wholebody.motion.capture import Capture
+from wholebody.motion.captured_gait import CapturedGait, Flags, bearing, supporting_limbs
+from wholebody.motion.clip import scaled_places
+from wholebody.motion.gait_plan import GaitPlan, Stance, planned
+from wholebody.motion.imitating_limbs import ImitatingLimb, limbs_of, scale_of
+from wholebody.motion.imitation import Imitation
+from wholebody.motion.imitator import Imitator, Progress
+from wholebody.motion.trajectory import Array
+from wholebody.robots import geometry
+
+REACHED = 0.01  # m: a stride is taken if all limbs come this near to their places
+SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4)  # of the person's stride, tried one after the other
+TRIAL = 48  # instants of a cycle, when a stride is tried
+SMOOTHING = 0.04  # s
+SETTLING = 20  # solutions on the way from the robot's own posture into the stance
+
+
+def imitate(
+    gait: CapturedGait,
+    model: Model,
+    *,
+    supports: int | None = None,
+    margin: float = 0.05,
+    stride: float | None = None,
+    slower: float = 1.5,
+    likeness: float = 0.5,
+    with_com: bool = True,
+    period: float = 0.01,
+    progress: Progress | None = None,
+) -> Imitation:
+    """One cycle of the gait on a robot; CannotImitate if it lacks limbs, cannot reach, or would take too long.
+
+    supports   limbs on the ground at any time: all but one, unless told
+    margin     metres by which the centre of mass is to be inside of what bears
+    stride     metres of a cycle; else the person's, scaled by the legs, or as much of it as all limbs can reach
+    slower     how many times longer swings take than the person's
+    likeness   1: limbs bear where the person's did, scaled; 0: where they do in the robot's own posture, if it has one
+    with_com   keep the centre of mass there; without, the trunk goes along as the person's did
+    period     seconds from row to row, about
+    progress   called with the share that is done, 0 to 1
+    """
+    limbs = limbs_of(model, gait.limbs)
+    scales = [scale_of(limb, gait.capture) for limb in limbs]
+    imitator = Imitator(model, limbs, _start(model, gait.capture, limbs))
+    stance, q = _stance(imitator, gait.reach, scales, likeness)
+    needed = len(limbs) - 1 if supports is None else supports
+    wanted = _leg_scale(limbs, scales) * gait.stride
+    plan = None
+    for length in [stride] if stride is not None else [share * wanted for share in SHARES]:
+        trial = planned(gait, stance, length, scales, supports=needed, margin=margin, slower=slower)
+        gap, limb, when = _worst(imitator, trial, q)
+        if gap <= REACHED:
+            plan = trial
+            break
+    if plan is None:
+        raise CannotImitate(
+            f"{model.robot.name} cannot reach: at {when:.2f} s of a cycle with a stride of {length:.2f} m its {limb} "
+            f"is {gap:.3f} m from where it should be; tell a shorter stride"
+        )
+    follower = imitator if with_com else Imitator(model, limbs, imitator.home, with_com=False)
+    return _looped(follower, plan, q, with_com, period, progress)
+
+
+def imitate_clip(
+    capture: Capture, model: Model, *, likeness: float = 0.5, progress: Progress | None = None
+) -> Imitation:
+    """All of a captured motion, frame by frame in the person's own time; its quality says what does not fit.
+
+    Limbs that bear stay where they are and on the ground. Nothing is done for balance.
+    """
+    parts = supporting_limbs(capture)
+    limbs, flags = limbs_of(model, parts), bearing(capture, parts)
+    scales = [scale_of(limb, capture) for limb in limbs]
+    imitator = Imitator(model, limbs, _start(model, capture, limbs), with_com=False)
+    clip = scaled_places(capture, parts, flags, scales, _leg_scale(limbs, scales))
+    stance, q = _stance(imitator, clip.reach, scales, likeness)
+    shift = stance.places - clip.neutral
+    trunk = clip.trunk + stance.com[:2]
+    places = clip.places + shift
+    first = np.zeros(SETTLING, int)
+    q = imitator.follow(q, places[first], flags[first], trunk[first])[-1]
+    found = imitator.follow(q, places, flags, trunk, progress)
+    found = imitator.smoothed(found, places, flags, trunk, SMOOTHING / capture.frame_time, 0.0)
+    targets = np.array([imitator.targets(*each) for each in zip(places, found, strict=True)])
+    return Imitation(model, limbs, capture.frame_time, found, flags, targets, 0.0, 1.0, capture.source)
+
+
+def _leg_scale(limbs: tuple[ImitatingLimb, ...], scales: list[float]) -> float:
+    return float(np.mean([s for limb, s in zip(limbs, scales, strict=True) if not limb.part.endswith("wrist")]))
+
+
+def _start(model: Model, capture: Capture, limbs: tuple[ImitatingLimb, ...]) -> Array:
+    """Where to begin: the robot's own posture on those limbs; without one, trunk and thighs as one who crawls."""
+    posture = _own_posture(model, limbs)
+    if posture:
+        q, base = model.posture(posture), geometry.standing(model.robot, posture)
+    else:
+        q, base = model.neutral(), np.eye(4)
+        base[:3, :3] = Rotation.from_euler("y", 75, degrees=True).as_matrix()
+    q[:3], q[3:7] = base[:3, 3], Rotation.from_matrix(base[:3, :3]).as_quat()
+    return q
+
+
+def _own_posture(model: Model, limbs: tuple[ImitatingLimb, ...]) -> str:
+    posture = "crawl" if len(limbs) > 2 else "stand"
+    return posture if posture in model.robot.postures else ""
+
+
+def _stance(imitator: Imitator, reach: Array, scales: list[float], likeness: float) -> tuple[Stance, Array]:
+    """The neutral stance, between the person's, scaled, from hips and shoulders, and the robot's own."""
+    model = imitator.model
+    at = model.at(imitator.home)
+    share = likeness if _own_posture(model, imitator.limbs) else 1.0
+    places = np.zeros((len(scales), 3))
+    for index, (limb, scale) in enumerate(zip(imitator.limbs, scales, strict=True)):
+        theirs = at.position(model.frame(limb.root))[:2] + scale * reach[index, :2]
+        places[index, :2] = share * theirs + (1 - share) * at.position(model.frame(limb.frame))[:2]
+    q = imitator.home
+    for _ in range(SETTLING):
+        q = imitator.solve(q, places, (True,) * len(places), at.com_in_world[:2])
+    return Stance(places, model.at(q).com_in_world.copy()), q
+
+
+def _rows(plan: GaitPlan, times: Array, with_com: bool) -> tuple[Array, Flags, Array]:
+    """Places of limbs, which bear, and the centre of mass, at times."""
+    places = np.array([[plan.limb(limb, time) for limb in range(len(plan.order))] for time in times])
+    flags = np.array([plan.bearing(time) for time in times])
+    com = np.array([plan.com_at(time) if with_com else plan.captured_com_at(time) for time in times])
+    return places, flags, com
+
+
+def _worst(imitator: Imitator, plan: GaitPlan, q: Array) -> tuple[float, str, float]:
+    """The largest distance of a limb from where it should be; which, and when."""
+    model, times = imitator.model, np.linspace(0.0, plan.period, TRIAL).repeat(2)  # the second time, tilts are known
+    places, flags, com = _rows(plan, times, with_com=True)
+    found = imitator.follow(q, places, flags, com)
+    frames = [model.frame(limb.frame) for limb in imitator.limbs]
+    there = np.array([[model.at(each).position(frame) for frame in frames] for each in found])
+    wanted = np.array([imitator.targets(*each) for each in zip(places, found, strict=True)])
+    gaps = np.linalg.norm(there - wanted, axis=2)
+    gaps[::2] = 0.0
+    row, limb = np.unravel_index(int(gaps.argmax()), gaps.shape)
+    return float(gaps.max()), imitator.limbs[limb].part, float(times[row])
+
+
+def _looped(
+    imitator: Imitator, plan: GaitPlan, q: Array, with_com: bool, period: float, progress: Progress | None
+) -> Imitation:
+    """One cycle that closes: the second of two, smoothed across its ends."""
+    count = int(np.ceil(plan.period / period)) + 1
+    times = np.linspace(0.0, plan.period, count)
+    places, flags, com = _rows(plan, times, with_com)
+    first = imitator.follow(q, places, flags, com, progress and (lambda share: progress(share / 2)))
+    start = first[-1] - np.eye(len(q))[0] * plan.stride
+    second = imitator.follow(start, places, flags, com, progress and (lambda share: progress((1 + share) / 2)))
+    smooth = imitator.smoothed(second, places, flags, com, SMOOTHING / times[1], plan.stride)
+    smooth[-1, 7:] = smooth[0, 7:]
+    targets = np.array([imitator.targets(*each) for each in zip(places, smooth, strict=True)])
+    return Imitation(
+        imitator.model, imitator.limbs, float(times[1]), smooth, flags, targets, plan.stride, plan.slow_down,
+        plan.gait.capture.source,
+    )  # fmt: skip
