@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from wholebody.control import kernels
 from wholebody.control.memory import output_size, size_of_memory
 from wholebody.control.problem import Problem
 from wholebody.control.result import Fault, Result, Sheets
+from wholebody.control.singular import TASK_TOLERANCE
 from wholebody.control.table import Table
 from wholebody.errors import BadProblem, WrongRecord
 from wholebody.model.layout import Array, Integers
@@ -46,13 +48,20 @@ class WBOSC:
         command.effort, command.acceleration, command.contact_forces, command.warnings, command.fault
 
     A task's acceleration is achieved as far as constraints, motors and the levels above permit. Near a singularity,
-    directions in which a level would need far too much effort are left to the levels below it (task_tolerance, as a
-    share of the greatest entry on the diagonal of J M⁻¹ Jᵀ). If a cycle cannot be solved, because a goal is not a
+    directions in which a level would need far too much effort are shared with the levels below it, or left to them, as
+    `singular` says. If a cycle cannot be solved, because a goal is not a
     number or a user's task raises an error, the last safe command is given again with a `fault`.
 
     period                   of the control loop: for integrals, and for the positions and velocities commanded
     enforce_effort_limits    whether commands are cut at the limits of their joints; beyond a limit, there is a warning
     max_effort               limits on efforts below the robot's own: one for all joints, or one for each
+    singular                 "shared": a level has a smaller share of a direction the more singular it is, and commands
+                             are continuous; "truncated": it has all of it or nothing, the law of the paper, which
+                             chatters at goals out of reach
+    task_tolerance           how small Λ⁻¹ may be in a direction, as a share of the level's mobility, and still be
+                             regular; unless told 1e-2 if shared, 1e-6 if truncated
+    force_tolerance          the same for tasks on the forces of contacts
+    hard_tolerance           below which numbers are rounding, and for constraints and motors
     """
 
     KEPT = 8  # problems made ready
@@ -66,18 +75,23 @@ class WBOSC:
         enforce_position_limits: bool = True,
         enforce_velocity_limits: bool = True,
         max_effort: npt.ArrayLike | None = None,
-        task_tolerance: float = 1e-6,
+        singular: Literal["shared", "truncated"] = "shared",
+        task_tolerance: float | None = None,
+        force_tolerance: float = 1e-6,
         hard_tolerance: float = 1e-11,
     ) -> None:
-        if not (period > 0 and 0 < task_tolerance < 1 and 0 < hard_tolerance < 1):
-            raise BadProblem(
-                f"period {period} and tolerances {task_tolerance}, {hard_tolerance} must be above 0, and < 1"
-            )
+        if singular not in TASK_TOLERANCE:
+            raise BadProblem(f"a singular level is {' or '.join(TASK_TOLERANCE)}, not {singular!r}")
+        shared_below = TASK_TOLERANCE[singular] if task_tolerance is None else task_tolerance
+        tolerances = (shared_below, force_tolerance, hard_tolerance)
+        if not (period > 0 and all(0 < each < 1 for each in tolerances)):
+            raise BadProblem(f"period {period} and tolerances {tolerances} must be above 0, and tolerances below 1")
         self.model = model
         self.period = period
         self.limits = _limits(model, max_effort)
         enforced = (enforce_effort_limits, enforce_position_limits, enforce_velocity_limits)
-        self._settings = np.concatenate([[period, task_tolerance, hard_tolerance, *enforced], self.limits.ravel()])
+        settings = [period, *tolerances, singular == "shared", *enforced]
+        self._settings = np.concatenate([settings, self.limits.ravel()])
         self.enforces_effort = enforce_effort_limits
         self._prepared: OrderedDict[int, Prepared] = OrderedDict()
         self._problem: Problem | None = None
