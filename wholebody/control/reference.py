@@ -13,8 +13,8 @@ with motors (the paper's U), Jc and J̇c v of the constraints:
 Of the paper's Eq. 6–7 the last term of F is missing there: what the levels before do to this one. Forces between
 contacts are added in the left null space of S Nc (Eq. 8), where they move nothing.
 
-(…)⁺ truncates: eigenvalues up to `least` count as zero. Where that would be a step, the mean of the τ of all truncations
-is taken, τ = ∫₀¹ τ(θ) ds(θ), s = θ² (3 − 2 θ), with `least` θ times what is regular: see `singular.py`.
+(…)⁺ truncates: eigenvalues up to `least` count as zero. Where that would be a step, the mean of all τ so truncated is
+taken, τ = ∫₀¹ τ(θ) ds(θ), s = θ² (3 − 2 θ), with `least` θ times what is regular: see `singular.py`.
 """
 
 from __future__ import annotations
@@ -108,17 +108,20 @@ def solve(
 def shared(
     dynamics: Dynamics, levels: Sequence[Stacked], tolerance: float, nothing: float
 ) -> tuple[Array, tuple[Array, ...]]:
-    """∫₀¹ τ(θ) ds(θ), from one step of τ to the next; and the directions that are regular."""
+    """∫₀¹ τ(θ) ds(θ), from one step of τ to the next; and the directions that are kept at every θ."""
     regular = np.array([tolerance * mobility(each, nothing) for each in levels])
     rounding = np.array([nothing * np.max(each.size, initial=0.0) for each in levels])
-    mean, theta, kept = np.zeros(len(dynamics.S)), 1.0, None
+    mean, theta = np.zeros(len(dynamics.S)), 1.0
+    missing = [np.zeros((len(each.J), len(each.J))) for each in levels]
     while theta > NEGLIGIBLE:
-        tau, now, lost = truncated(dynamics, levels, np.maximum(theta * (1 - HAIR) * regular, rounding))
+        tau, kept, lost = truncated(dynamics, levels, np.maximum(theta * (1 - HAIR) * regular, rounding))
         step = max((min(a / b, theta) for a, b in zip(lost, regular, strict=True) if b > 0), default=0.0)
         step = step if step > NEGLIGIBLE else 0.0
         mean += (theta**2 * (3 - 2 * theta) - step**2 * (3 - 2 * step)) * tau
-        theta, kept = step, now if kept is None else kept
-    return mean, kept or ()
+        for level, basis in enumerate(kept):
+            missing[level] += np.eye(len(basis)) - basis @ basis.T
+        theta = step
+    return mean, tuple(_null_space(each) for each in missing)
 
 
 def truncated(
@@ -139,6 +142,12 @@ def truncated(
         tau = tau + J_star.T @ F
         N = N @ (np.eye(len(N)) - dynamics.phi @ J_star.T @ Lambda @ J_star)
     return tau, tuple(kept), lost
+
+
+def _null_space(symmetric: Array) -> Array:
+    values, vectors = np.linalg.eigh(symmetric)
+    basis: Array = vectors[:, values < 1e-14]
+    return basis
 
 
 def mobility(level: Stacked, nothing: float) -> float:
