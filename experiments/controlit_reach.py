@@ -3,8 +3,8 @@
     python -m experiments.controlit_reach
 
 prints errors and how much efforts jump from one cycle to the next, with singular directions shared between the levels
-and with plain truncation, and writes `results/controlit_reach.png`. Below the hand there is the posture, so that torso and
-shoulder help as far as they can. The document's goals were random ones; these go to the edge of reach and beyond.
+and with plain truncation, and writes `results/controlit_reach.png`. Below the hand there is the posture, so that torso
+and shoulder help as far as they can. The document's goals were random ones; these go to the edge of reach and beyond.
 """
 
 from __future__ import annotations

@@ -60,6 +60,8 @@ class Transitions:
 
         smooth = Transitions(WBOSC(model))
         command = smooth.solve(snapshot, problem)
+        Servo(robot, clock, smooth, behavior)
+        Servo(robot, clock, Impedance(smooth), behavior, mode=Mode.POSITION)
 
     A change is found by itself: another problem, another state, another gain, or a goal that moves by more than
     `jump` (in its own unit) in one cycle. Goals that move less, along a trajectory, are followed as they are. A change
@@ -69,7 +71,7 @@ class Transitions:
     def __init__(self, controller: WBOSC, durations: Durations | None = None, jump: float = 0.02) -> None:
         if not jump > 0:
             raise BadProblem(f"a goal jumps if it moves by more than some value above 0, not {jump!r}")
-        self.controller = controller
+        self.controller, self.model, self.period = controller, controller.model, controller.period
         self.durations = durations or Durations()
         self.jump = jump
         self._problem: Problem | None = None
