@@ -42,14 +42,13 @@ WholebodyError
 ├── SimulationDiverged       (ArithmeticError)    the physics became unstable
 ├── BadMotion                (ValueError)         waypoints, times or limits that make no motion
 │   ├── BadMotionFile                             a key-frame or trajectory file that cannot be read
-│   └── LimitsExceeded                            a motion beyond the limits of joints, or one that collides
+│   ├── LimitsExceeded                            a motion beyond the limits of joints, or one that collides
+│   └── CannotImitate                             a captured motion that this robot has no limbs or reach for
 ├── BadEstimator             (ValueError)         a filter that cannot be set up as asked
 │   └── MissingSensor                             a robot that lacks a sensor the estimator needs
 ├── BadFootsteps             (ValueError)         footsteps, limits or velocities that no legs can do
 ├── BadGait                  (ValueError)         a gait, or a robot without what walking needs
 ├── SensorLost               (RuntimeError)       a sensor that walking needs says nothing, or nonsense
-│   ├── LimitsExceeded                            a motion beyond the limits of joints, or one that collides
-│   └── CannotImitate                             a captured motion that this robot has no limbs or reach for
 ├── BadParameter             (ValueError)         a value that a parameter cannot take
 ├── BadConfiguration         (ValueError)         a configuration file that says what cannot be; file, line, key, remedy
 ├── BadExpression            (ValueError)         an event's expression that is no comparison of parameters

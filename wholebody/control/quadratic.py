@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody.control import quadratic_kernels as kernels
+from wholebody.control.beginning import begin_cycle, explain, hold_still, joint_limits, try_out
 from wholebody.control.memory import output_size
 from wholebody.control.problem import Problem
 from wholebody.control.quadratic_contacts import Bearing, bearing_of
@@ -29,7 +30,6 @@ from wholebody.control.quadratic_result import InfeasibleFault, Limit, Quadratic
 from wholebody.control.quadratic_weights import Weights
 from wholebody.control.result import Fault, Result, Sheets
 from wholebody.control.table import Table
-from wholebody.control.wbosc import _evaluate_own, _limits, _try_out, _why
 from wholebody.errors import BadProblem, Infeasible, UnknownName, WrongRecord
 from wholebody.kinematics.collision import Collisions
 from wholebody.model.layout import Array
@@ -51,7 +51,6 @@ class Prepared:
     descent: Descent
     limits: tuple[Limit, ...]
     weights: Array
-    has_own: bool
 
 
 class QuadraticController:
@@ -122,7 +121,7 @@ class QuadraticController:
             )
         self.model = model
         self.period = period
-        self.limits = _limits(model, max_effort)
+        self.limits = joint_limits(model, max_effort)
         self._friction, self._least_force, self._inset = friction, least_force, inset
         self._limit_contacts = limit_contacts
         self._strict, self._level_ratio = strict, level_ratio
@@ -169,7 +168,7 @@ class QuadraticController:
     def _make_ready(self, problem: Problem) -> Prepared:
         model = self.model
         table = Table(problem, model)
-        _try_out(table, model)
+        try_out(table, model)
         for name in self._friction if isinstance(self._friction, Mapping) else ():
             if all(each.name != name for each in problem.constraints):
                 raise UnknownName("constraint", name, [each.name for each in problem.constraints])
@@ -188,7 +187,6 @@ class QuadraticController:
             Descent(memory, carve_active(model.nv, joints, sizes, extent, numbers, counts, work)),
             limits_of(model, bearing.names),
             np.ones(sizes.tasks),
-            bool(table.own_tasks or table.own_constraints),
         )
         self._fill_weights(found)
         self._rehearse(found)
@@ -220,14 +218,9 @@ class QuadraticController:
         """The command of one cycle."""
         now = self._now if problem is self._problem and self._now is not None else self._ready(problem)
         model = self.model
-        if snapshot.model is not model:
-            raise WrongRecord(
-                f"a snapshot of {snapshot.model!r} for a controller of {model!r}: make both with one model"
-            )
-        if now.has_own:
-            fault = _evaluate_own(now.table, snapshot)
-            if fault is not None:
-                return self._safe(fault, snapshot, now)
+        fault = begin_cycle(model, now.table, snapshot)
+        if fault is not None:
+            return self._safe(fault, snapshot, now)
         if self._distances is not None:
             self._distances.fill(snapshot, now.descent.memory)
         if self._weights.advance():
@@ -238,7 +231,7 @@ class QuadraticController:
             if not now.descent.run():
                 now.descent.relax()
         elif verdict != kernels.WELL:
-            return self._safe(_why(verdict, now.table, snapshot), snapshot, now)
+            return self._safe(explain(verdict, now.table, snapshot), snapshot, now)
         slack, residual = self._write(snapshot, now, self._settings, sheet.flat)
         if slack.min(initial=0.0) < -TOLERATED:
             return self._refuse(slack, residual, snapshot, now)
@@ -306,14 +299,7 @@ class QuadraticController:
         if self._last is not None:
             return self._last.instead(fault)
         sheet = now.sheets.take()
-        out, joints = sheet.written, len(self.model.joint_names)
-        assert out is not None
-        sheet.flat[:] = 0.0
-        out.position[:] = snapshot.q[-joints:]
-        driven = self.model.actuated_joints - (self.model.nv - joints)
-        held = np.clip(snapshot.gravity_compensation[-joints:], -self.limits[3], self.limits[3])
-        out.effort[driven] = held[driven]
-        out.unlimited_position[:], out.unlimited_effort[:] = out.position, out.effort
+        hold_still(self.model, snapshot, self.limits, sheet)
         result = QuadraticResult(self.model, now.table, sheet.shown, self.limits, fault)
         result.explain((), np.empty(0), np.empty(0), 0)
         return result
