@@ -192,7 +192,7 @@ def test_flexion_is_torque_over_stiffness_at_rest():
     for _ in range(2000):
         filter.update(np.zeros(3), turn.inv().apply([0, 0, G]), DT)
     assert filter.flexion == pytest.approx(np.array([[0.0, bent], [0.0, bent]]), abs=1e-4)
-    assert roll_pitch_yaw(filter.orientation) == pytest.approx([0.0, -bent, 0.0], abs=1e-4)
+    assert roll_pitch_yaw(filter.orientation) == pytest.approx([0.0, -bent, 0.0], abs=5e-4)
 
 
 def test_stiff_ankles_never_bend():
