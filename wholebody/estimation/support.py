@@ -44,15 +44,16 @@ class SupportNoise:
     gyro: float = 5e-3  # rad/s
     bias_drift: float = 1e-5  # rad/s per √s
     accelerometer: float = 1.0  # m/s²: the sensor's own
-    vibration: float = 1.0  # m/s²: what shakes a standing robot between two readings, unseen
+    vibration: float = 3.0  # m/s²: what shakes a standing robot between two readings, unseen
     inclinometer: float = 0.02  # rad; of IMUs that say where up is
     sole: float = 2e-3  # rad: rocking of a sole on the ground
     ankle: float = 0.01  # m/s: slipping of a foot that lies flat, and what encoders and gyro add to it
-    rocking: float = 0.1  # m/s: the ankle of a foot that rocks on an edge
+    rocking: float = 0.05  # m/s: the ankle of a foot that rocks on an edge
     torque: float = 3.0  # N·m: of the force sensor, and of the spring as known
     free_velocity: float = 5.0  # m/s: without ground
     flexing: float = 10.0  # rad/s²: acceleration of flexion
-    creep: float = 1e-3  # rad per √s: ground that gives way, a sole that slips round
+    creep: float = 5e-3  # rad per √s: ground that gives way under a sole that lies flat
+    slip: float = 1e-2  # rad per √s: such a sole that slips round
     level: float = 0.01  # rad: how level the ground is
     heading: float = 1.0  # rad: of a foot that comes down
     flexion: float = 0.01  # rad: of a foot that comes down
@@ -81,7 +82,7 @@ class SupportFilter:
         numbers = np.zeros(at.NUMBERS)
         numbers[: at.GATE + 1] = (
             *(noise.bias_drift, noise.inclinometer, noise.sole, noise.ankle, noise.rocking),
-            *(noise.torque, noise.free_velocity, noise.vibration, noise.flexing, noise.creep, GRAVITY),
+            *(noise.torque, noise.free_velocity, noise.vibration, noise.flexing, noise.creep, noise.slip, GRAVITY),
             *((spring.stiffness, spring.damping) if spring else (0.0, 0.0)),
             LIKELY,
         )

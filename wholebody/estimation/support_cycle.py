@@ -23,11 +23,11 @@ from wholebody.estimation.support_kernels import (
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
-DRIFT, UP, SOLE, ANKLE, ROCKING, TORQUE, FREE, VIBRATION, FLEXING, CREEP = range(10)
-GRAVITY, STIFFNESS, DAMPING, GATE = range(10, 14)
+DRIFT, UP, SOLE, ANKLE, ROCKING, TORQUE, FREE, VIBRATION, FLEXING, CREEP, SLIP = range(11)
+GRAVITY, STIFFNESS, DAMPING, GATE = range(11, 15)
 """Where the numbers of a filter stand: deviations first."""
-LEVEL, HEADING, FLEXION, RATE = range(14, 18)
-NUMBERS = 18
+LEVEL, HEADING, FLEXION, RATE = range(15, 19)
+NUMBERS = 19
 
 SURPRISE, ROWS = 0, 1
 """What a cycle tells: the normalised innovation squared of all rows that were taken, and how many they were."""
@@ -75,7 +75,8 @@ def cycle(
     _come_and_go(filter, legs)
     move_body(x, gyro, accelerometer, numbers[GRAVITY], dt, filter.F, filter.scratch[:3])
     spread(P, filter.F, filter.memory[0])
-    move_feet(x, P, dt, numbers[FLEXING] if numbers[STIFFNESS] > 0 else 0.0, numbers[CREEP], legs.contact, legs.firm)
+    flexing = numbers[FLEXING] if numbers[STIFFNESS] > 0 else 0.0
+    move_feet(x, P, dt, flexing, numbers[CREEP], numbers[SLIP], legs.contact, legs.firm)
     standing = legs.contact.any()
     vibration = numbers[VIBRATION] ** 2 if standing else 0.0
     for k in range(3):

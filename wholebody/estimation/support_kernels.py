@@ -69,8 +69,10 @@ def move_body(x: Array, gyro: Array, accelerometer: Array, gravity: float, dt: f
 
 
 @compiled
-def move_feet(x: Array, P: Array, dt: float, acceleration: float, creep: float, contact: Array, firm: Array) -> None:
-    """Flexion goes on at its rate, which changes as it likes; ground that is trodden on gives way a little (rad/√s)."""
+def move_feet(
+    x: Array, P: Array, dt: float, acceleration: float, creep: float, slip: float, contact: Array, firm: Array
+) -> None:
+    """Flexion goes on at its rate, which changes as it likes; ground gives way, and soles slip round (rad/√s)."""
     for foot in range(len(contact)):
         if contact[foot] == 0.0:
             continue
@@ -87,8 +89,9 @@ def move_feet(x: Array, P: Array, dt: float, acceleration: float, creep: float, 
             P[e + 2 + k, e + k] += 0.5 * dt * variance
             P[e + 2 + k, e + 2 + k] += variance
         if firm[foot] != 0.0:
-            for k in range(3):
-                P[e + 4 + k, e + 4 + k] += creep * creep * dt
+            P[e + 4, e + 4] += creep * creep * dt
+            P[e + 5, e + 5] += creep * creep * dt
+            P[e + 6, e + 6] += slip * slip * dt
 
 
 @compiled
