@@ -13,6 +13,8 @@ from wholebody.parameters.records import ControllerNames, Verb
 
 LOOK_EVERY = 0.25
 """Seconds without an answer after which it looks whether anybody is there."""
+SPIN = 0.0015
+"""Seconds for which it stays awake for an answer: a loop of 1 kHz has answered by then."""
 
 
 class Line:
@@ -55,7 +57,7 @@ class Line:
         self._request.put()
         until = time.monotonic() + timeout
         while (now := time.monotonic()) < until:
-            if not self._answer.wait(until=min(until, now + LOOK_EVERY), mode="next"):
+            if not self._answer.wait(until=min(until, now + LOOK_EVERY), mode="next", spin=SPIN):
                 self._see_who_is_there()
             elif self._answer.message["number"] == number:
                 return self._checked(self._answer.message)
