@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from wholebody.configuration.reading import read
 from wholebody.control import topics
 from wholebody.errors import BadParameter, NoController, UnknownName
 from wholebody.messages import labels
+from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import value_record
 from wholebody.parameters.remote import Remote, running
 from wholebody.parameters.sending import Sending
@@ -275,3 +277,22 @@ def test_the_example_streams_a_goal_along_a_spline_and_closes_the_hand():
         assert remote.get("tasks.right_hand.goal") - start == pytest.approx([0.05, 0.0, 0.08])
         assert remote.get("grippers.right.closed") == 1.0
         assert grasp.loop.steering.bindings.inputs[0].taken > 50
+
+
+def test_who_comes_while_a_controller_starts_waits_until_it_has_told_what_there_is(monkeypatch):
+    tell = Desk._tell
+
+    def slowly(desk, everything):
+        begun.set()
+        time.sleep(0.5)
+        tell(desk, everything)
+
+    begun, made = threading.Event(), []
+    monkeypatch.setattr(Desk, "_tell", slowly)
+    starting = threading.Thread(target=lambda: made.append(Running()))
+    starting.start()
+    assert begun.wait(20.0)
+    assert "tasks.right_hand.goal" in [each.path for each in Remote().list()]
+    starting.join()
+    with made[0]:
+        assert Remote().get("tasks.posture.priority") == 1
