@@ -1,11 +1,13 @@
 """Services and topics of a running loop: what other processes ask of it, set, wait for and hear."""
 
 import contextlib
+import gc
 import json
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -296,3 +298,36 @@ def test_who_comes_while_a_controller_starts_waits_until_it_has_told_what_there_
     starting.join()
     with made[0]:
         assert Remote().get("tasks.posture.priority") == 1
+
+
+def test_a_bound_goal_counts_in_the_very_next_cycle():
+    still = Running()
+    with still.stack, Sending("dreamer.right_hand.goal", 3) as goal:
+        still.servo.cycle()
+        before = np.array(still.servo.command.error("right_hand"))
+        goal.put(still.built.compound.problem.task("right_hand").goal + np.array([0.01, 0.0, 0.0]))
+        still.servo.cycle()
+        assert still.servo.command.error("right_hand") - before == pytest.approx([0.01, 0.0, 0.0], abs=1e-4)
+
+
+def test_thousands_of_cycles_with_bindings_events_topics_and_markers_grow_nothing():
+    still = Running()
+    with still.stack, Sending("dreamer.right_hand.goal", 3) as goal:
+        place = np.array(still.built.compound.problem.task("right_hand").goal)
+
+        def cycles(count):
+            for _ in range(count):
+                goal.put(place)
+                still.servo.cycle()
+
+        cycles(300)
+        gc.collect()
+        tracemalloc.start()
+        cycles(200)
+        start, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        cycles(2000)
+        end, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert end - start < 5000, "bytes more than before"
+    assert peak - start < 50_000, "bytes in use at any time"
