@@ -181,7 +181,7 @@ def test_a_file_that_is_something_else_is_refused(write, text):
 def test_a_file_that_is_no_text_or_is_not_there_is_refused(tmp_path):
     (tmp_path / "noise.yaml").write_bytes(b"\xff\xfe\x00robot")
     assert "UTF-8" in refusal(tmp_path / "noise.yaml")
-    assert "configurations that are ready: dreamer_posture" in refusal(tmp_path / "nowhere.yaml")
+    assert "configurations that are ready: dreamer_grasp, dreamer_posture" in refusal(tmp_path / "nowhere.yaml")
 
 
 # Includes.

@@ -1,10 +1,13 @@
 """Services and topics of a running loop: what other processes ask of it, set, wait for and hear."""
 
 import contextlib
+import gc
 import json
 import subprocess
 import sys
 import threading
+import time
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +21,7 @@ from wholebody.configuration.reading import read
 from wholebody.control import topics
 from wholebody.errors import BadParameter, NoController, UnknownName
 from wholebody.messages import labels
+from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import value_record
 from wholebody.parameters.remote import Remote, running
 from wholebody.parameters.sending import Sending
@@ -275,3 +279,55 @@ def test_the_example_streams_a_goal_along_a_spline_and_closes_the_hand():
         assert remote.get("tasks.right_hand.goal") - start == pytest.approx([0.05, 0.0, 0.08])
         assert remote.get("grippers.right.closed") == 1.0
         assert grasp.loop.steering.bindings.inputs[0].taken > 50
+
+
+def test_who_comes_while_a_controller_starts_waits_until_it_has_told_what_there_is(monkeypatch):
+    tell = Desk._tell
+
+    def slowly(desk, everything):
+        begun.set()
+        time.sleep(0.5)
+        tell(desk, everything)
+
+    begun, made = threading.Event(), []
+    monkeypatch.setattr(Desk, "_tell", slowly)
+    starting = threading.Thread(target=lambda: made.append(Running()))
+    starting.start()
+    assert begun.wait(20.0)
+    assert "tasks.right_hand.goal" in [each.path for each in Remote().list()]
+    starting.join()
+    with made[0]:
+        assert Remote().get("tasks.posture.priority") == 1
+
+
+def test_a_bound_goal_counts_in_the_very_next_cycle():
+    still = Running()
+    with still.stack, Sending("dreamer.right_hand.goal", 3) as goal:
+        still.servo.cycle()
+        before = np.array(still.servo.command.error("right_hand"))
+        goal.put(still.built.compound.problem.task("right_hand").goal + np.array([0.01, 0.0, 0.0]))
+        still.servo.cycle()
+        assert still.servo.command.error("right_hand") - before == pytest.approx([0.01, 0.0, 0.0], abs=1e-4)
+
+
+def test_thousands_of_cycles_with_bindings_events_topics_and_markers_grow_nothing():
+    still = Running()
+    with still.stack, Sending("dreamer.right_hand.goal", 3) as goal:
+        place = np.array(still.built.compound.problem.task("right_hand").goal)
+
+        def cycles(count):
+            for _ in range(count):
+                goal.put(place)
+                still.servo.cycle()
+
+        cycles(300)
+        gc.collect()
+        tracemalloc.start()
+        cycles(200)
+        start, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        cycles(2000)
+        end, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert end - start < 5000, "bytes more than before"
+    assert peak - start < 50_000, "bytes in use at any time"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from wholebody.control.servo import Servo
 from wholebody.model.snapshot import Snapshot
-from wholebody.parameters.owned import own_channel
+from wholebody.parameters.owned import Opened
 from wholebody.parameters.records import ControllerNames
 from wholebody.tasks import (
     CartesianPositionTask,
@@ -47,43 +46,28 @@ def marker_record(count: int) -> np.dtype[Any]:
     return np.dtype([("time", "<f8"), ("markers", marker, (count,))], align=True)
 
 
-class Markers:
+class Markers(Opened):
     """Puts the markers of tasks on a channel, now and then, after the command is written.
 
     Goals that are measured from another frame than the world are shown where that frame has them now.
     """
 
     def __init__(self, names: ControllerNames, tasks: Iterable[Task], every: int = 50) -> None:
+        super().__init__()
         self.tasks = [task for task in tasks if type(task) in SHOWN]
         self._every = every
-        self._opened = contextlib.ExitStack()
-        self._writer: Any = None
-        if self.tasks:
-            channel = self._opened.enter_context(own_channel(names.markers, marker_record(len(self.tasks))))
-            self._writer = self._opened.enter_context(channel.writer())
+        self._out = self._writer(names.markers, marker_record(len(self.tasks))) if self.tasks else None
 
     def __call__(self, servo: Servo) -> None:
         """Put them, if it is their turn."""
-        if self._writer is None or servo.counters.cycles % self._every:
+        if self._out is None or servo.counters.cycles % self._every:
             return
-        message = self._writer.message
+        message = self._out.message
         message["time"] = servo.time
         for task, marker in zip(self.tasks, message["markers"], strict=True):
             marker["task"], marker["enabled"] = task.name.encode()[:NAME], task.state == "enabled"
             SHOWN[type(task)](task, servo.snapshot, marker)
-        self._writer.put()
-
-    def close(self) -> None:
-        """Let go of the channel."""
-        self._opened.close()
-
-    def __enter__(self) -> Self:
-        """Return them."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close them."""
-        self.close()
+        self._out.put()
 
 
 def _frame(task: Any, now: Snapshot, marker: Any) -> Any:

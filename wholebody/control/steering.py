@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 from wholebody import messages
 from wholebody.channels import Channel
@@ -23,12 +23,13 @@ from wholebody.parameters.bindings import Binding, Bindings
 from wholebody.parameters.desk import Desk, Matrix
 from wholebody.parameters.events import Events
 from wholebody.parameters.journal import Journal
+from wholebody.parameters.owned import Opened
 from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.reflection import Parameters
 from wholebody.robots.robot import Robot
 
 
-class Steering:
+class Steering(Opened):
     """The two points at which a loop and the world of other processes meet.
 
     `apply` takes bound inputs and answers one request, before the behavior; `emit` tells of events and puts bound
@@ -50,9 +51,9 @@ class Steering:
         settings: Mapping[str, Any] | None = None,
         configuration: Mapping[str, Any] | None = None,
     ) -> None:
+        super().__init__()
         self.names, self.parameters, self.readings = names, parameters, readings
         self._compound, self._model = compound, model
-        self._opened = contextlib.ExitStack()
         with contextlib.ExitStack() as opening:
             self.events = Events(parameters, events or {}, source=names.controller)
             self.journal = opening.enter_context(Journal(names, parameters))
@@ -83,18 +84,6 @@ class Steering:
         now = servo.time
         self.events.emit(now)
         self.bindings.put(now, servo.counters.cycles)
-
-    def close(self) -> None:
-        """Let go of all channels."""
-        self._opened.close()
-
-    def __enter__(self) -> Self:
-        """Return it."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close it."""
-        self.close()
 
     def _more(self, robot: Robot, bindings: Sequence[Binding], settings: Mapping[str, Any]) -> dict[str, Any]:
         model = self._model

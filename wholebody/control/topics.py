@@ -13,15 +13,14 @@ warnings          commands beyond the limits of their joints, and beats that wer
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any
 
 from wholebody import messages
 from wholebody.control.servo import Servo
 from wholebody.parameters.bindings import InputBinding
-from wholebody.parameters.owned import own_channel
-from wholebody.parameters.records import ControllerNames, Dtype, value_record
+from wholebody.parameters.owned import Opened
+from wholebody.parameters.records import ControllerNames, value_record
 
 Read = Callable[[Servo], Any]
 NUMBERS: dict[str, Read] = {
@@ -36,7 +35,7 @@ EVENTS = ("errors", "warnings")
 NAMES = (*NUMBERS, "gravity", "command", "joint_state", *EVENTS)
 
 
-class Topics:
+class Topics(Opened):
     """Puts the nine topics, after the command is written: commands and states in every cycle, the rest less often.
 
     every  the numbers are put in every n-th cycle
@@ -53,15 +52,17 @@ class Topics:
         watch: int = 100,
         inputs: Sequence[InputBinding] = (),
     ) -> None:
+        super().__init__()
         self._every, self._watch, self._inputs = every, watch, tuple(inputs)
-        self._opened = contextlib.ExitStack()
         self._source = names.controller.encode()
         robot = servo.description
-        self._numbers = [(self._writer(names.topic(name), value_record(1)), read) for name, read in NUMBERS.items()]
-        self._gravity = self._writer(names.topic("gravity"), value_record(servo.model.nv))
-        self._command = self._writer(names.topic("command"), robot.reference_dtype())
-        self._state = self._writer(names.topic("joint_state"), robot.state_dtype())
-        self._told = {name: self._writer(names.topic(name), messages.event()) for name in EVENTS}
+        self._numbers = [
+            (self._writer(names.topic(name), value_record(1), DEPTH), read) for name, read in NUMBERS.items()
+        ]
+        self._gravity = self._writer(names.topic("gravity"), value_record(servo.model.nv), DEPTH)
+        self._command = self._writer(names.topic("command"), robot.reference_dtype(), DEPTH)
+        self._state = self._writer(names.topic("joint_state"), robot.state_dtype(), DEPTH)
+        self._told = {name: self._writer(names.topic(name), messages.event(), DEPTH) for name in EVENTS}
         self._written = servo.reference.raw
         self._faults = self._missed = 0
         self._refused = [each.refused for each in self._inputs]
@@ -113,18 +114,3 @@ class Topics:
         message["values"] = 0.0
         message["values"][: len(values)] = values
         writer.put()
-
-    def _writer(self, name: str, dtype: Dtype) -> Any:
-        return self._opened.enter_context(self._opened.enter_context(own_channel(name, dtype, DEPTH)).writer())
-
-    def close(self) -> None:
-        """Let go of all channels."""
-        self._opened.close()
-
-    def __enter__(self) -> Self:
-        """Return them."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close them."""
-        self.close()

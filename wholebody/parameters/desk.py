@@ -6,7 +6,6 @@ text; so a request is no more than a few numbers, and whoever asks does the work
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -14,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from wholebody.channels import Channel
 from wholebody.errors import LayoutMismatch, NoController, TooManyWriters, WholebodyError
 from wholebody.parameters.bindings import Note
-from wholebody.parameters.owned import own_channel
+from wholebody.parameters.owned import Opened
 from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import (
     PART,
@@ -39,7 +37,7 @@ Matrix = Callable[[], Array]
 """Something that is computed when it is asked for, such as a Jacobian at this instant."""
 
 
-class Desk:
+class Desk(Opened):
     """Answers requests about parameters.
 
         with Desk(ControllerNames("robot", "reach"), parameters, {"joints": [...]}) as desk:
@@ -59,16 +57,16 @@ class Desk:
         largest_matrix: int = 1,
         note: Note | None = None,
     ) -> None:
+        super().__init__()
         self.names = names
         self._slots = tuple(parameters)
         self._matrices, self._note = tuple(matrices), note
         most = max((each.about.size for each in self._slots), default=1)
-        self._opened = contextlib.ExitStack()
-        self._about = self._writer(names.about, about_record(), PARTS_KEPT)
-        self._answers = self._writer(names.answer, answer_record(most), 64)
-        self._values = self._writer(names.values, long_record(sum(each.about.size for each in self._slots)), 4)
-        self._matrix = self._writer(names.jacobian, long_record(largest_matrix), 4)
-        requests = self._open(names.ask, ask_record(most), 64, writers=CLIENTS)
+        self._about = self._only(names.about, about_record(), PARTS_KEPT)
+        self._answers = self._only(names.answer, answer_record(most), 64)
+        self._values = self._only(names.values, long_record(sum(each.about.size for each in self._slots)), 4)
+        self._matrix = self._only(names.jacobian, long_record(largest_matrix), 4)
+        requests = self._channel(names.ask, ask_record(most), 64, CLIENTS)
         self._requests = self._opened.enter_context(requests.reader())
         self._requests.latest()
         self._next: Callable[[], bool] = self._requests.next
@@ -78,18 +76,6 @@ class Desk:
         """Answer the next request, if there is one."""
         if self._next():
             self._answer(now)
-
-    def close(self) -> None:
-        """Let go of all channels: nobody answers any more."""
-        self._opened.close()
-
-    def __enter__(self) -> Desk:
-        """Return the desk."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close it."""
-        self.close()
 
     # --- answers -----------------------------------------------------------------------------------
 
@@ -145,14 +131,12 @@ class Desk:
             message["text"][: len(part)] = np.frombuffer(part, np.uint8)
             self._about.put()
 
-    def _writer(self, name: str, dtype: Any, depth: int) -> Any:
+    def _only(self, name: str, dtype: Any, depth: int) -> Any:
+        """A writer, as the only one there may be."""
         try:
-            return self._opened.enter_context(self._open(name, dtype, depth, writers=1).writer())
+            return self._writer(name, dtype, depth, writers=1)
         except (TooManyWriters, LayoutMismatch):
             raise NoController(
                 f"a controller called '{self.names.controller}' runs on '{self.names.robot}' already; stop it, or give "
                 "this one another name"
             ) from None
-
-    def _open(self, name: str, dtype: Any, depth: int, writers: int) -> Channel:
-        return self._opened.enter_context(own_channel(name, dtype, depth, writers))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any
 
-from wholebody.parameters.owned import own_channel
+from wholebody.parameters.owned import Opened
 from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import ControllerNames, applied_record
 from wholebody.parameters.reflection import Parameters, Slot, given_value
@@ -14,18 +13,18 @@ from wholebody.parameters.reflection import Parameters, Slot, given_value
 DEPTH = 1024
 
 
-class Journal:
+class Journal(Opened):
     """Puts every parameter that was set from outside on a channel, with the cycle that it was set before."""
 
     def __init__(self, names: ControllerNames, parameters: Parameters) -> None:
+        super().__init__()
         self.now: Callable[[], tuple[float, int]] = lambda: (0.0, 0)
         """What time it is in the loop, and which cycle."""
         self._index = {id(slot): index for index, slot in enumerate(parameters)}
         most = max((slot.about.size for slot in parameters), default=1)
-        self._opened = contextlib.ExitStack()
-        channel = self._opened.enter_context(own_channel(names.applied, applied_record(most), DEPTH))
-        self._writer = self._opened.enter_context(channel.writer())
-        self._time, self._values, self._cycle, self._what = _fields(self._writer)
+        writer = self._writer(names.applied, applied_record(most), DEPTH)
+        self._time, self._values, self._cycle, self._what = _fields(writer)
+        self._put: Callable[[], None] = writer.put
 
     def note(self, slot: Slot, values: Array) -> None:
         """A parameter was set to these numbers."""
@@ -33,19 +32,7 @@ class Journal:
         self._time[0], self._cycle[0] = self.now()
         self._what[0], self._what[1] = self._index[id(slot)], count
         self._values[:count] = values.data
-        self._writer.put()
-
-    def close(self) -> None:
-        """Let go of the channel."""
-        self._opened.close()
-
-    def __enter__(self) -> Self:
-        """Return it."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close it."""
-        self.close()
+        self._put()
 
 
 def _fields(writer: Any) -> tuple[Any, Any, Any, Any]:

@@ -13,6 +13,10 @@ from wholebody.parameters.records import ControllerNames, Verb
 
 LOOK_EVERY = 0.25
 """Seconds without an answer after which it looks whether anybody is there."""
+STARTING = 10.0
+"""Seconds for which a controller that just starts may keep others waiting."""
+SPIN = 0.0015
+"""Seconds for which it stays awake for an answer: a loop of 1 kHz has answered by then."""
 
 
 class Line:
@@ -55,7 +59,7 @@ class Line:
         self._request.put()
         until = time.monotonic() + timeout
         while (now := time.monotonic()) < until:
-            if not self._answer.wait(until=min(until, now + LOOK_EVERY), mode="next"):
+            if not self._answer.wait(until=min(until, now + LOOK_EVERY), mode="next", spin=SPIN):
                 self._see_who_is_there()
             elif self._answer.message["number"] == number:
                 return self._checked(self._answer.message)
@@ -108,9 +112,12 @@ def told_in(parts: Any) -> dict[str, Any]:
 
 
 def _newest_text(reader: Any) -> dict[str, Any]:
-    """The text that was told last, put together from its parts."""
-    if not reader.latest() or int(reader.message["part"]) != int(reader.message["parts"]):
-        raise NoController("a controller is just starting; ask again in a moment")
+    """The text that was told last, put together from its parts; one that is being told is waited for."""
+    until = time.monotonic() + STARTING
+    reader.latest()
+    while not reader.sequence or int(reader.message["part"]) != int(reader.message["parts"]):
+        if not reader.wait(until=until):
+            raise NoController("a controller has begun to start, and got stuck; see what it says")
     newest, parts = reader.sequence, int(reader.message["parts"])
     found = []
     for sequence in range(newest - parts + 1, newest + 1):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from typing import Any, Self
+
 import numpy.typing as npt
 
 from wholebody.channels import Channel, directory
@@ -20,3 +23,30 @@ def own_channel(name: str, dtype: npt.DTypeLike, depth: int = 64, writers: int =
                 raise
         directory.remove(name)
     return Channel(name, dtype, depth, writers)
+
+
+class Opened:
+    """Something that has channels open, until it is closed or its `with` block ends."""
+
+    def __init__(self) -> None:
+        self._opened = contextlib.ExitStack()
+
+    def _channel(self, name: str, dtype: npt.DTypeLike, depth: int = 64, writers: int = 16) -> Channel:
+        """Open a channel of one's own."""
+        return self._opened.enter_context(own_channel(name, dtype, depth, writers))
+
+    def _writer(self, name: str, dtype: npt.DTypeLike, depth: int = 64, writers: int = 16) -> Any:
+        """Open a channel of one's own, to write there."""
+        return self._opened.enter_context(self._channel(name, dtype, depth, writers).writer())
+
+    def close(self) -> None:
+        """Let go of all channels."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        """Return it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
