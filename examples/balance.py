@@ -161,17 +161,12 @@ def without_hands(robot: robots.Robot) -> robots.Robot:
     return robot.locked({joint: standing[joint] for joint in hands})
 
 
-def controller(model: Model, period: float = 0.001) -> WBOSC:
-    """Forces of contacts that all but contradict each other are not to be had at any price: hence the tolerance."""
-    return WBOSC(model, period=period, hard_tolerance=1e-6)
-
-
 def main(name: str = "hubo2plus", by: str = "efforts") -> None:
     robot = robots.load(name)
     model = Model(without_hands(robot))
     mode, period = (Mode.POSITION, 0.005) if by == "positions" else (Mode.EFFORT, 0.001)
     for what, plan in PLANS.items():
-        whole_body = controller(model, period)
+        whole_body = WBOSC(model, period=period)
         solver = Impedance(whole_body) if by == "positions" else whole_body
         with Simulation(robot, control_period=period) as simulation:
             balance = Balance(model, plan(model))

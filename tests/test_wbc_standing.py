@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from examples.balance import PLANS, Balance, Plan, controller, moved, without_hands
+from examples.balance import PLANS, Balance, Plan, moved, without_hands
 from wholebody import robots
-from wholebody.control import Transitions
+from wholebody.control import WBOSC, Transitions
 from wholebody.control.base_on_foot import BaseOnFoot
 from wholebody.control.impedance import Impedance
 from wholebody.control.servo import Servo
@@ -57,7 +57,11 @@ def fallen(simulation, height):
     return simulation.com_in_world[2] < 0.85 * height
 
 
-def play(name, plan, seconds=None, *, made=controller, mode=Mode.EFFORT, period=STEP, push=None, world=None, **balance):
+def whole_body(model, period):
+    return WBOSC(model, period=period)
+
+
+def play(name, plan, seconds=None, *, made=whole_body, mode=Mode.EFFORT, period=STEP, push=None, world=None, **balance):
     """Simulate; what was watched, and the simulation as it is at the end."""
     robot, model = robots.load(name), model_of(name)
     simulation = Simulation(robot, control_period=period, **(world or {}))
@@ -145,7 +149,7 @@ def test_a_centre_of_mass_so_stiff_that_it_asks_for_pressure_beyond_the_toes_fal
 def test_contacts_switched_with_a_transition_make_no_step_in_effort(name):
     plan = PLANS["one foot"](model_of(name))
     at_once, _ = play(name, plan, 3.2)
-    smoothly, simulation = play(name, plan, made=lambda *given: Transitions(controller(*given)))
+    smoothly, simulation = play(name, plan, made=lambda *given: Transitions(whole_body(*given)))
     assert at_once.largest_step > 10.0, "N·m"
     assert smoothly.largest_step < 0.2 * at_once.largest_step
     assert not fallen(simulation, smoothly.heights[0])
@@ -156,7 +160,7 @@ def test_contacts_switched_with_a_transition_make_no_step_in_effort(name):
 
 
 def impedance(model, period):
-    return Impedance(controller(model, period))
+    return Impedance(whole_body(model, period))
 
 
 @pytest.mark.parametrize("what", ["sway", "one foot"])
@@ -172,7 +176,7 @@ def test_without_what_the_servo_lacks_positions_are_followed_far_worse():
     plan = PLANS["sway"](model_of("hubo2plus"))
 
     def bare(model, period):
-        return Impedance(controller(model, period), offset=False)
+        return Impedance(whole_body(model, period), offset=False)
 
     with_offset, _ = play("hubo2plus", plan, made=impedance, mode=Mode.POSITION, period=0.005)
     without, _ = play("hubo2plus", plan, made=bare, mode=Mode.POSITION, period=0.005)

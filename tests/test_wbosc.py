@@ -4,6 +4,7 @@ import copy
 import gc
 import re
 import tracemalloc
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -124,12 +125,12 @@ def test_a_full_rank_task_is_achieved_in_constrained_forward_dynamics(name):
         assert relative(J @ moved, wanted) < 1e-8
 
 
-@pytest.mark.parametrize("name", ROBOTS)
-def test_a_lower_level_never_disturbs_the_one_above(name):
-    """In all directions that its truncation keeps: all of them, unless a level is singular."""
+def undisturbed(name, snapshots):
+    """Check that no level moves what is regular at one above; how many directions were not regular."""
     problem = usual(name)
     alone = [Problem(problem.levels[: k + 1], problem.constraints) for k in range(len(problem.levels))]
-    for snapshot in states(name, 20, seed=3):
+    singular = 0
+    for snapshot in snapshots:
         whole = controller(name).solve(snapshot, problem).acceleration
         kept = reference.solve(snapshot, problem).kept
         for k, upper in enumerate(alone):
@@ -137,6 +138,14 @@ def test_a_lower_level_never_disturbs_the_one_above(name):
             J = kept[k].T @ np.vstack([task.jacobian(snapshot) for task in problem.levels[k]])
             scale = max(1.0, np.abs(J).max(initial=0.0) * np.abs(whole).max())
             assert np.abs(J @ (whole - without)).max(initial=0.0) < 1e-9 * scale
+            singular += np.subtract(*kept[k].shape)
+    return singular
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_lower_level_never_disturbs_the_one_above(name):
+    """In all directions that are regular: all of them, unless a level is singular."""
+    undisturbed(name, states(name, 20, seed=3))
 
 
 def test_tasks_of_one_level_share_what_they_cannot_all_have():
@@ -169,30 +178,79 @@ def test_what_no_task_asks_for_is_left_to_itself():
 # --- singular levels -----------------------------------------------------------------------------
 
 
-def stretched():
-    """Dreamer with its arms straight: a hand cannot go further out."""
+def stretched(name, count=12, seed=11):
+    """States near one with all joints at zero, where arms and legs are straight, at random distances from it."""
+    m, rng = model(name), np.random.default_rng(seed)
+    for spread in np.geomspace(1e-3, 0.5, count):
+        q = m.integrate(m.neutral(), spread * rng.normal(size=m.nv), 1.0)
+        if name == "trikey":
+            q[3:7] = (0.0, 0.0, 0.0, 1.0)
+        yield m.at(q, rng.normal(size=m.nv))
+
+
+@cache
+def truncating(name, tolerance=1e-6):
+    free = {f"enforce_{what}_limits": False for what in ("effort", "position", "velocity")}
+    return WBOSC(model(name), singular="truncated", task_tolerance=tolerance, **free)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("singular", ["shared", "truncated"])
+def test_the_fast_form_equals_the_reference_near_singular_states(name, singular):
+    problem, m = usual(name), model(name)
+    mine = {"shared": controller, "truncated": truncating}[singular](name)
+    for snapshot in stretched(name):
+        result, expected = mine.solve(snapshot, problem), reference.solve(snapshot, problem, singular)
+        assert relative(result.acceleration, expected.acceleration) < 1e-8
+        assert relative(motors(m, result), expected.effort) < 1e-8
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_near_a_singular_state_a_lower_level_never_disturbs_what_is_regular_above(name):
+    assert undisturbed(name, stretched(name)) > 0 or name == "trikey"  # which has no singular directions
+
+
+def folding(mine, steps):
+    """Efforts of Dreamer for a hand that shall go further out, while its elbow goes from bent to straight."""
     m = model("dreamer")
-    q = 0 * m.neutral()
-    return m.at(q)
+    here = m.at(m.neutral()).position(m.frame("right_palm"))
+    hand = CartesianPositionTask("out", "right_palm", here - np.array([0.0, 0.0, 0.3]))
+    problem = Problem([hand, posture("dreamer")], usual("dreamer").constraints)
+    efforts = []
+    for elbow in np.linspace(0.4, 0.0, steps):
+        q = 0.02 * np.ones(m.nq)
+        q[m.joint_names.index("right_elbow")] = elbow
+        efforts.append(mine.solve(m.at(q), problem).effort.copy())
+    return np.array(efforts)
 
 
-def test_a_singular_level_needs_no_infinite_effort_and_equals_the_reference():
-    m, snapshot = model("dreamer"), stretched()
-    here = snapshot.position(m.frame("right_palm"))
-    problem = Problem(
-        [
-            [
-                CartesianPositionTask("out", "right_palm", here - np.array([0.0, 0.0, 0.5])),
-                Orientation3DTask("t", "right_palm", (0, 0, 0, 1)),
-            ],
-            posture("dreamer"),
-        ],
-        usual("dreamer").constraints,
-    )
+def test_commands_are_continuous_through_a_singularity_and_truncated_ones_are_not():
+    """With steps half as long efforts change half as much; those of plain truncation jump however short the steps."""
+
+    def jump(mine, steps):
+        efforts = folding(mine, steps)
+        return np.abs(np.diff(efforts, axis=0)).max() / np.ptp(efforts, axis=0).max()
+
+    ours, plain = controller("dreamer"), truncating("dreamer", 1e-2)
+    assert jump(ours, 4001) < 0.6 * jump(ours, 2001) < 0.01
+    assert jump(plain, 4001) > 0.9 * jump(plain, 2001) > 0.1
+
+
+def test_a_singular_level_needs_no_infinite_effort():
+    m = model("dreamer")
+    here = m.at(m.neutral()).position(m.frame("right_palm"))
+    tasks = [
+        CartesianPositionTask("out", "right_palm", here - np.array([0.0, 0.0, 0.5])),
+        Orientation3DTask("t", "right_palm", (0, 0, 0, 1)),
+    ]
+    problem = Problem([tasks, posture("dreamer")], usual("dreamer").constraints)
     for shake in (0.0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2):
         snapshot = m.at(np.full(m.nq, shake))
-        result = controller("dreamer").solve(snapshot, problem)
-        expected = reference.solve(snapshot, problem)
+        assert np.abs(controller("dreamer").solve(snapshot, problem).effort).max() < 2e3
+        result, expected = (
+            truncating("dreamer").solve(snapshot, problem),
+            reference.solve(snapshot, problem, "truncated"),
+        )
         assert np.abs(result.effort).max() < 1e5
         assert relative(motors(m, result), expected.effort) < 1e-7
 
@@ -393,7 +451,8 @@ def test_limits_are_enforced_and_a_warning_names_the_joint():
     loose = controller("dreamer").solve(snapshot, usual("dreamer"))
     assert np.abs(result.effort).max() == 5.0
     beyond = {w.joint for w in result.warnings if w.quantity == "effort"}
-    assert beyond == {n for n, e in zip(m.joint_names, loose.effort, strict=True) if abs(e) > 5.0}
+    strongest = [min(5.0, joint.effort) for joint in m.robot.moving]
+    assert beyond == {n for n, e, s in zip(m.joint_names, loose.effort, strongest, strict=True) if abs(e) > s}
     assert "right_elbow" in str(next(w for w in result.warnings if w.joint == "right_elbow"))
     lower, upper, fastest, _ = result._limits
     assert np.all(result.position >= lower)

@@ -6,8 +6,7 @@ the right at once; so each level solves a triangular system in the rows it takes
 Of all solutions the shortest is taken: what no level asks for is zero.
 
 A level whose columns depend on each other, or on those above, is solved as its truncated pseudo-inverse: eigenvalues of
-ÂᵀÂ (Λ⁻¹ in operational space) below a share of its largest row before any projection count as zero, and their
-directions are left to the levels below.
+ÂᵀÂ (Λ⁻¹ in operational space) up to `least` count as zero, and their directions are left to the levels below.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wholebody.control.cholesky import solve_by_cholesky
 from wholebody.model.compiled import compiled, inlined
 from wholebody.model.layout import Array
 
@@ -33,12 +33,14 @@ class Chain(NamedTuple):
     A: Array  # n × all columns, and columns of zeros up to a multiple of BLOCK
     wanted: Array  # right-hand side of each column
     size: Array  # square of each column's length before anything is done to it
+    left: Array  # what is left of that in the rows that nobody has used, when it was measured
     y: Array  # n
     reflections: Array  # each a row of n: zeros, then a vector v with (1 − β v vᵀ)
     strength: Array  # β of each
     w: Array  # memory: all columns
     R: Array  # memory: n × n
     begun: Array  # memory: where each reflection begins
+    lost: Array  # one number: the greatest eigenvalue that the last level truncated
 
 
 @inlined
@@ -56,9 +58,15 @@ def start(chain: Chain) -> None:
 
 
 @compiled
-def solve_level(chain: Chain, first: int, count: int, used: int, reflected: int, tolerance: float) -> tuple[int, int]:
-    """Solve one level of `count` columns; how many rows and reflections are used now."""
+def solve_level(
+    chain: Chain, first: int, count: int, used: int, reflected: int, tolerance: float, least: float = 0.0
+) -> tuple[int, int]:
+    """Solve one level of `count` columns; how many rows and reflections are used now.
+
+    Eigenvalues are truncated up to a share of the longest column's, or up to `least` if that is more.
+    """
     A, wanted, y = chain.A, chain.wanted, chain.y
+    chain.lost[0] = 0.0
     n = A.shape[0]
     end = first + count
     if used == n or count == 0:
@@ -74,13 +82,14 @@ def solve_level(chain: Chain, first: int, count: int, used: int, reflected: int,
     rank, reflected = _triangularise(chain, first, end, used, reflected, NOTHING * scale)
     if rank == 0:
         return used, reflected
-    if _is_regular(chain, first, rank, used, tolerance * scale):
+    least = max(least, tolerance * scale)
+    if _is_regular(chain, first, rank, used, least):
         if rank == count:
             _substitute(chain, first, rank, used)
         else:
             _least_squares(chain, first, count, rank, used)
         return used + rank, reflected
-    return _truncate(chain, first, count, rank, used, reflected, tolerance * scale)
+    return _truncate(chain, first, count, rank, used, reflected, least)
 
 
 @inlined
@@ -110,6 +119,12 @@ def _triangularise(chain: Chain, first: int, end: int, used: int, reflected: int
         reflected += 1
         rank += 1
     return rank, reflected
+
+
+@inlined
+def measure_left(chain: Chain, first: int, end: int, used: int) -> None:
+    """Measure what is left of columns in the rows that nobody has used."""
+    _square(chain.A, chain.left, used, first, end)
 
 
 @inlined
@@ -206,23 +221,9 @@ def _gram(chain: Chain, first: int, count: int, rank: int, used: int) -> None:
 
 @inlined
 def _least_squares(chain: Chain, first: int, count: int, rank: int, used: int) -> None:
-    """More columns than rank: R Rᵀ y = R wanted, by Cholesky."""
+    """More columns than rank: R Rᵀ y = R wanted."""
     _gram(chain, first, count, rank, used)
-    G, y = chain.R, chain.y
-    for i in range(rank):
-        for j in range(i + 1):
-            total = G[i, j]
-            for k in range(j):
-                total -= G[i, k] * G[j, k]
-            G[i, j] = math.sqrt(total) if i == j else total / G[j, j]
-    for i in range(rank):
-        for k in range(i):
-            y[used + i] -= G[i, k] * y[used + k]
-        y[used + i] /= G[i, i]
-    for i in range(rank - 1, -1, -1):
-        for k in range(i + 1, rank):
-            y[used + i] -= G[k, i] * y[used + k]
-        y[used + i] /= G[i, i]
+    solve_by_cholesky(chain.R, chain.y, used, rank)
 
 
 @compiled
@@ -235,6 +236,8 @@ def _truncate(
     kept = 0
     while kept < rank and values[rank - 1 - kept] > least:
         kept += 1
+    if kept < rank:
+        chain.lost[0] = max(values[rank - 1 - kept], 0.0)
     y, A = chain.y, chain.A
     n = A.shape[0]
     target = y[used : used + rank].copy()

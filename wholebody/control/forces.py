@@ -79,11 +79,15 @@ def share_out(
     shares: Chain,
     K: Array,
     pressed: int,
+    hard: float,
     tolerance: float,
     out: Output,
     base: int,
 ) -> None:
-    """λ: what joints without a motor need, what tasks on forces ask for, then the least τ; and τ = S (f − Jcᵀ λ)."""
+    """λ: what joints without a motor need, what tasks on forces ask for, then the least τ; and τ = S (f − Jcᵀ λ).
+
+    Tasks on forces have a tolerance of their own: what they ask for is not to be had at any price.
+    """
     passive, driven, held = sizes.passive, sizes.driven, K.shape[1]
     without, motors = cut(table, sizes.passive_at, (passive,)), cut(table, sizes.driven_at, (driven,))
     f = memory.efforts
@@ -105,9 +109,9 @@ def share_out(
         if pressed > 0:
             fill_pressed(table, sizes, memory, now, A, wanted)
         start(shares)
-        used, reflected = solve_level(shares, 0, passive, 0, 0, tolerance)
+        used, reflected = solve_level(shares, 0, passive, 0, 0, hard)
         used, reflected = _press_in_order(table, sizes, memory, shares, used, reflected, tolerance)
-        used, reflected = solve_level(shares, passive + pressed, driven, used, reflected, tolerance)
+        used, reflected = solve_level(shares, passive + pressed, driven, used, reflected, hard)
         unreflect(shares, reflected)
     for c in range(held):
         out.contact[c] = shares.y[c]

@@ -16,11 +16,22 @@ from __future__ import annotations
 
 import math
 
-from wholebody.control.chain import Chain, solve_level, start, unreflect
+from wholebody.control.chain import Chain, measure_left, solve_level, start, unreflect
 from wholebody.control.forces import count_pressed, share_out
-from wholebody.control.limits import HARD_TOLERANCE, PERIOD, TASK_TOLERANCE, enforce_limits
-from wholebody.control.memory import Memory, Output, after_memory, carve, chain_at, chain_size, memory_of
+from wholebody.control.limits import FORCE_TOLERANCE, HARD_TOLERANCE, PERIOD, SHARED, TASK_TOLERANCE, enforce_limits
+from wholebody.control.memory import (
+    Memory,
+    Output,
+    after_memory,
+    carve,
+    chain_at,
+    chain_size,
+    memory_of,
+    saved_at,
+    saved_size,
+)
 from wholebody.control.rows import count_constraints, count_tasks, fill_constraints, fill_tasks
+from wholebody.control.singular import solve_shared, solve_truncated
 from wholebody.control.table import Sizes, constraint_line, sizes_of, task_line
 from wholebody.control.whitening import factor, whiten
 from wholebody.model.compiled import compiled, inlined
@@ -91,16 +102,18 @@ def solve(
     used, reflected = solve_level(chain, 0, held, 0, 0, hard)
     used, reflected = solve_level(chain, held, free, used, reflected, hard)
     _forces_to_accelerations(chain, memory, held + free, width, used)
-    for level in range(sizes.levels):
-        first = memory.first_of_level[level]
-        count = memory.first_of_level[level + 1] - first
-        used, reflected = solve_level(chain, first, count, used, reflected, settings[TASK_TOLERANCE])
-    unreflect(chain, reflected)
+    if settings[SHARED] > 0.0:
+        measure_left(chain, held + free, width, used)
+        saved = saved_at(work, at, n, width, held + free)
+        solve_shared(table, sizes, memory, chain, saved, used, reflected, settings[TASK_TOLERANCE], hard)
+    else:
+        solve_truncated(sizes, memory, chain, used, reflected, settings[TASK_TOLERANCE])
+    at += saved_size(n, most)
     _efforts_and_accelerations(chain, memory, out)
 
     pressed = count_pressed(table, sizes, memory)
     shares = chain_at(work, at, held, sizes.passive + pressed + sizes.driven)
-    share_out(table, sizes, memory, now, shares, K, pressed, hard, out, n - joints)
+    share_out(table, sizes, memory, now, shares, K, pressed, hard, settings[FORCE_TOLERANCE], out, n - joints)
     for i in range(n):
         if not math.isfinite(out.acceleration[i]):
             return NOT_FINITE

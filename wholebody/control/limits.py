@@ -6,7 +6,8 @@ from wholebody.control.memory import Output
 from wholebody.model.compiled import inlined
 from wholebody.model.layout import Array, Values
 
-PERIOD, TASK_TOLERANCE, HARD_TOLERANCE, ENFORCE_EFFORT, ENFORCE_POSITION, ENFORCE_VELOCITY, SETTINGS = range(7)
+PERIOD, TASK_TOLERANCE, FORCE_TOLERANCE, HARD_TOLERANCE, SHARED = range(5)
+ENFORCE_EFFORT, ENFORCE_POSITION, ENFORCE_VELOCITY, SETTINGS = range(5, 9)
 """Where a controller's settings stand; after them, of each joint: lower, upper, velocity and effort limits."""
 
 

@@ -107,7 +107,7 @@ def chain_size(n: int, width: int) -> int:
     """How many numbers a chain takes; each column reflects at most twice."""
     width = (width + BLOCK - 1) // BLOCK * BLOCK
     most = 2 * width + 1
-    return n * width + 3 * width + n + most * n + 2 * most + n * n
+    return n * width + 4 * width + n + most * n + 2 * most + n * n + 1
 
 
 @inlined
@@ -116,18 +116,48 @@ def chain_at(numbers: Array, at: int, n: int, width: int) -> Chain:
     width = (width + BLOCK - 1) // BLOCK * BLOCK
     most = 2 * width + 1
     b = at + n * width
-    c = b + 3 * width + n
+    c = b + 4 * width + n
     d = c + most * n
     return Chain(
         A=cut(numbers, at, (n, width)),
         wanted=cut(numbers, b, (width,)),
         size=cut(numbers, b + width, (width,)),
-        y=cut(numbers, b + 3 * width, (n,)),
+        left=cut(numbers, b + 3 * width, (width,)),
+        y=cut(numbers, b + 4 * width, (n,)),
         reflections=cut(numbers, c, (most, n)),
         strength=cut(numbers, d, (most,)),
         w=cut(numbers, b + 2 * width, (width,)),
         R=cut(numbers, d + 2 * most, (n, n)),
         begun=cut(numbers, d + most, (most,)),
+        lost=cut(numbers, d + 2 * most + n * n, (1,)),
+    )
+
+
+class Saved(NamedTuple):
+    """What a chain has of its tasks before any of them is solved, to begin from again; and the mean of what came."""
+
+    A: Array  # n × columns of tasks
+    wanted: Array
+    y: Array  # n
+    mean: Array  # n
+
+
+@inlined
+def saved_size(n: int, width: int) -> int:
+    """How many numbers that takes, if all columns are of tasks."""
+    return n * width + width + 2 * n
+
+
+@inlined
+def saved_at(numbers: Array, at: int, n: int, width: int, first: int) -> Saved:
+    """Carve that, for the columns from `first` on."""
+    tasks = width - first
+    a = at + n * tasks
+    return Saved(
+        A=cut(numbers, at, (n, tasks)),
+        wanted=cut(numbers, a, (tasks,)),
+        y=cut(numbers, a + tasks, (n,)),
+        mean=cut(numbers, a + tasks + n, (n,)),
     )
 
 
@@ -139,5 +169,5 @@ def size_of_memory(n: int, sizes: Sizes) -> tuple[int, int]:
         chain_size(sizes.passive, sizes.held),
         chain_size(sizes.held, sizes.passive + sizes.pressed + sizes.driven),
     )
-    numbers = after_memory(n, sizes) + n * sizes.held + n * width + sum(chains)
+    numbers = after_memory(n, sizes) + n * sizes.held + n * width + saved_size(n, width) + sum(chains)
     return numbers, width + sizes.levels + 1 + sizes.constraints + sizes.tasks

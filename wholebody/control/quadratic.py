@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody.control import quadratic_kernels as kernels
+from wholebody.control.beginning import begin_cycle, explain, hold_still, joint_limits, try_out
 from wholebody.control.memory import output_size
 from wholebody.control.problem import Problem
 from wholebody.control.quadratic_contacts import Bearing, bearing_of
@@ -19,7 +20,6 @@ from wholebody.control.quadratic_memory import PERIOD, Extent, Work, carve_coord
 from wholebody.control.quadratic_result import InfeasibleFault, Limit, QuadraticResult
 from wholebody.control.result import Fault, Sheets
 from wholebody.control.table import Table
-from wholebody.control.wbosc import _evaluate_own, _limits, _try_out, _why
 from wholebody.errors import BadProblem, Infeasible, UnknownName, WrongRecord
 from wholebody.kinematics.collision import Collisions
 from wholebody.model.layout import Array
@@ -44,7 +44,6 @@ class Prepared:
     descent: Descent
     limits: tuple[Limit, ...]
     weights: Array
-    has_own: bool
 
 
 class QuadraticController:
@@ -115,7 +114,7 @@ class QuadraticController:
             )
         self.model = model
         self.period = period
-        self.limits = _limits(model, max_effort)
+        self.limits = joint_limits(model, max_effort)
         self._friction, self._least_force, self._inset = friction, least_force, inset
         self._limit_contacts = limit_contacts
         self._strict, self._level_ratio = strict, level_ratio
@@ -162,7 +161,7 @@ class QuadraticController:
     def _make_ready(self, problem: Problem) -> Prepared:
         model = self.model
         table = Table(problem, model)
-        _try_out(table, model)
+        try_out(table, model)
         for name in self._friction if isinstance(self._friction, Mapping) else ():
             if all(each.name != name for each in problem.constraints):
                 raise UnknownName("constraint", name, [each.name for each in problem.constraints])
@@ -181,7 +180,6 @@ class QuadraticController:
             Descent(memory, work, carve_coordinates(model.nv, joints, sizes, extent, numbers)),
             _limits_of(model, bearing),
             np.ones(sizes.tasks),
-            bool(table.own_tasks or table.own_constraints),
         )
         self._fill_weights(found)
         self._rehearse(found)
@@ -213,20 +211,15 @@ class QuadraticController:
         """The command of one cycle."""
         now = self._now if problem is self._problem and self._now is not None else self._ready(problem)
         model = self.model
-        if snapshot.model is not model:
-            raise WrongRecord(
-                f"a snapshot of {snapshot.model!r} for a controller of {model!r}: make both with one model"
-            )
-        if now.has_own:
-            fault = _evaluate_own(now.table, snapshot)
-            if fault is not None:
-                return self._safe(fault, snapshot, now)
+        fault = begin_cycle(model, now.table, snapshot)
+        if fault is not None:
+            return self._safe(fault, snapshot, now)
         if self._distances is not None:
             self._distances.fill(snapshot, now.descent.memory, now.work)
         sheet = now.sheets.take()
         verdict = self._begin(snapshot, now, self._settings, sheet.flat)
         if verdict != kernels.WELL:
-            return self._safe(_why(verdict, now.table, snapshot), snapshot, now)
+            return self._safe(explain(verdict, now.table, snapshot), snapshot, now)
         before = now.descent.programs.solved
         if not now.descent.run():
             excess = now.descent.relax()
@@ -295,14 +288,7 @@ class QuadraticController:
         if self._last is not None:
             return self._last.instead(fault)
         sheet = now.sheets.take()
-        out, joints = sheet.written, len(self.model.joint_names)
-        assert out is not None
-        sheet.flat[:] = 0.0
-        out.position[:] = snapshot.q[-joints:]
-        driven = self.model.actuated_joints - (self.model.nv - joints)
-        held = np.clip(snapshot.gravity_compensation[-joints:], -self.limits[3], self.limits[3])
-        out.effort[driven] = held[driven]
-        out.unlimited_position[:], out.unlimited_effort[:] = out.position, out.effort
+        hold_still(self.model, snapshot, self.limits, sheet)
         result = QuadraticResult(self.model, now.table, sheet.shown, self.limits, fault)
         result.explain((), np.empty(0), np.empty(0), 0)
         return result

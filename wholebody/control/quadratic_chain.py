@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from wholebody.control.cholesky import solve_by_cholesky
 from wholebody.model.compiled import compiled
 from wholebody.model.cut import cut
 from wholebody.model.layout import Array, Integers
@@ -154,20 +155,7 @@ def solve_level(chain: Chain, first: int, count: int, used: int, rank: int) -> N
         for c in range(first + i, first + count):
             total += A[used + i, c] * w[c]
         y[used + i] = total
-    for i in range(rank):
-        for j in range(i + 1):
-            total = G[i, j]
-            for k in range(j):
-                total -= G[i, k] * G[j, k]
-            G[i, j] = math.sqrt(total) if i == j else total / G[j, j]
-    for i in range(rank):
-        for k in range(i):
-            y[used + i] -= G[i, k] * y[used + k]
-        y[used + i] /= G[i, i]
-    for i in range(rank - 1, -1, -1):
-        for k in range(i + 1, rank):
-            y[used + i] -= G[k, i] * y[used + k]
-        y[used + i] /= G[i, i]
+    solve_by_cholesky(G, y, used, rank)
 
 
 @compiled

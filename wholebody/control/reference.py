@@ -12,6 +12,9 @@ with motors (the paper's U), Jc and J̇c v of the constraints:
 
 Of the paper's Eq. 6–7 the last term of F is missing there: what the levels before do to this one. Forces between
 contacts are added in the left null space of S Nc (Eq. 8), where they move nothing.
+
+(…)⁺ truncates: eigenvalues up to `least` count as zero. Where that would be a step, the mean of all τ so truncated is
+taken, τ = ∫₀¹ τ(θ) ds(θ), s = θ² (3 − 2 θ), with `least` θ times what is regular: see `singular.py`.
 """
 
 from __future__ import annotations
@@ -22,16 +25,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from wholebody.control.problem import Problem
-from wholebody.model.layout import Array
+from wholebody.control.singular import HAIR, NEGLIGIBLE, TASK_TOLERANCE, TURNING
+from wholebody.model.layout import Array, Integers
 from wholebody.model.snapshot import Snapshot
-from wholebody.tasks import CenterOfPressureTask, ContactForceTask, InternalForceTask, Task
+from wholebody.tasks import (
+    CenterOfPressureTask,
+    ContactForceTask,
+    InternalForceTask,
+    JointLimitTask,
+    JointPositionTask,
+    Task,
+)
+from wholebody.tasks.kinds import CUSTOM
 
 OnForces = CenterOfPressureTask | ContactForceTask | InternalForceTask
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the formulas give: τ of the joints with motors, v̇, λ, and the directions each level did not truncate."""
+    """What the formulas give: τ of the joints with motors, v̇, λ, and the directions in which a level is regular."""
 
     effort: Array
     acceleration: Array
@@ -59,30 +71,97 @@ class Dynamics:
         free: Array = self.A_inverse @ self.Nc.T @ (self.S.T @ efforts - self.h) - self.Jc_inverse @ self.Jc_rate
         return free
 
+    def pushed(self, J: Array) -> Array:
+        """J* = J A⁻¹ (S Nc)ᵀ φ⁺; where motors cannot push, neither can a task."""
+        J_star: Array = J @ self.A_inverse @ self.SNc.T @ self.phi_inverse
+        return J_star
 
-def solve(snapshot: Snapshot, problem: Problem, task_tolerance: float = 1e-6, hard_tolerance: float = 1e-11) -> Answer:
+
+@dataclass(frozen=True)
+class Stacked:
+    """The rows of a level on v̇: J v̇ = wanted."""
+
+    J: Array
+    J_star: Array  # J S̄Nc
+    wanted: Array  # ẍ* − J̇ v
+    size: Array  # (J A⁻¹ Jᵀ)ᵢᵢ of each row
+    free: Array  # (J* φ J*ᵀ)ᵢᵢ: what constraints and motors leave of it
+    blocks: Integers  # a number for each row, the same for those that are measured together
+
+
+def solve(
+    snapshot: Snapshot,
+    problem: Problem,
+    singular: str = "shared",
+    task_tolerance: float | None = None,
+    force_tolerance: float = 1e-6,
+    hard_tolerance: float = 1e-11,
+) -> Answer:
     """Efforts, accelerations and forces of contacts by the formulas above; no limits are enforced."""
+    tolerance = TASK_TOLERANCE[singular] if task_tolerance is None else task_tolerance
     dynamics = constrained(snapshot, problem, hard_tolerance)
-    tau = np.zeros(len(dynamics.S))
-    N = np.eye(len(tau))
-    kept = []
-    for level in problem.levels:
-        J, wanted = stacked(snapshot, problem, dynamics, level)
-        bound = J @ dynamics.A_inverse
-        # J* = J A⁻¹ (S Nc)ᵀ φ⁺; where motors cannot push, neither can a task.
-        J_star = bound @ dynamics.SNc.T @ dynamics.phi_inverse @ N
-        unprojected = np.max(np.diag(bound @ J.T), initial=0.0)
-        Lambda = truncated_inverse(J_star @ dynamics.phi @ J_star.T, task_tolerance * unprojected)
-        kept.append(_range(Lambda))
-        rest = wanted - J @ dynamics.accelerations(tau)
-        F = Lambda @ rest
-        tau = tau + J_star.T @ F
-        N = N @ (np.eye(len(N)) - dynamics.phi @ J_star.T @ Lambda @ J_star)
+    levels = [stacked(snapshot, problem, dynamics, level) for level in problem.levels]
+    if singular == "truncated":
+        tau, kept, _ = truncated(dynamics, levels, [tolerance * np.max(each.size, initial=0.0) for each in levels])
+    else:
+        tau, kept = shared(dynamics, levels, tolerance, hard_tolerance)
     acceleration = dynamics.accelerations(tau)
     f = snapshot.M @ acceleration + dynamics.h
-    contact = share_out(snapshot, problem, dynamics, f, hard_tolerance)
+    contact = share_out(snapshot, problem, dynamics, f, force_tolerance, hard_tolerance)
     tau = dynamics.S @ (f - dynamics.Jc.T @ contact)
-    return Answer(tau, acceleration, contact, tuple(kept))
+    return Answer(tau, acceleration, contact, kept)
+
+
+def shared(
+    dynamics: Dynamics, levels: Sequence[Stacked], tolerance: float, nothing: float
+) -> tuple[Array, tuple[Array, ...]]:
+    """∫₀¹ τ(θ) ds(θ), from one step of τ to the next; and the directions that are kept at every θ."""
+    regular = np.array([tolerance * mobility(each, nothing) for each in levels])
+    rounding = np.array([nothing * np.max(each.size, initial=0.0) for each in levels])
+    mean, theta = np.zeros(len(dynamics.S)), 1.0
+    missing = [np.zeros((len(each.J), len(each.J))) for each in levels]
+    while theta > NEGLIGIBLE:
+        tau, kept, lost = truncated(dynamics, levels, np.maximum(theta * (1 - HAIR) * regular, rounding))
+        step = max((min(a / b, theta) for a, b in zip(lost, regular, strict=True) if b > 0), default=0.0)
+        step = step if step > NEGLIGIBLE else 0.0
+        mean += (theta**2 * (3 - 2 * theta) - step**2 * (3 - 2 * step)) * tau
+        for level, basis in enumerate(kept):
+            missing[level] += np.eye(len(basis)) - basis @ basis.T
+        theta = step
+    return mean, tuple(_null_space(each) for each in missing)
+
+
+def truncated(
+    dynamics: Dynamics, levels: Sequence[Stacked], least: Sequence[float] | Array
+) -> tuple[Array, tuple[Array, ...], list[float]]:
+    """τ level by level, the directions each keeps, and the greatest eigenvalue of each that counted as zero."""
+    tau = np.zeros(len(dynamics.S))
+    N = np.eye(len(tau))
+    kept, lost = [], []
+    for level, limit in zip(levels, least, strict=True):
+        J_star = level.J_star @ N
+        inertia = J_star @ dynamics.phi @ J_star.T
+        Lambda = truncated_inverse(inertia, limit)
+        values, vectors = np.linalg.eigh((inertia + inertia.T) / 2)
+        kept.append(vectors[:, values > limit])
+        lost.append(np.max(values[values <= limit], initial=0.0))
+        F = Lambda @ (level.wanted - level.J @ dynamics.accelerations(tau))
+        tau = tau + J_star.T @ F
+        N = N @ (np.eye(len(N)) - dynamics.phi @ J_star.T @ Lambda @ J_star)
+    return tau, tuple(kept), lost
+
+
+def _null_space(symmetric: Array) -> Array:
+    values, vectors = np.linalg.eigh(symmetric)
+    basis: Array = vectors[:, values < 1e-14]
+    return basis
+
+
+def mobility(level: Stacked, nothing: float) -> float:
+    """The least mobile of a level's rows that are measured together, of each the greatest (J* φ J*ᵀ)ᵢᵢ."""
+    counts = level.free > nothing * level.size
+    greatest = [np.max(level.free[counts & (level.blocks == each)], initial=0.0) for each in np.unique(level.blocks)]
+    return float(min((each for each in greatest if each > 0), default=0.0))
 
 
 def constrained(snapshot: Snapshot, problem: Problem, tolerance: float = 1e-11) -> Dynamics:
@@ -102,9 +181,9 @@ def constrained(snapshot: Snapshot, problem: Problem, tolerance: float = 1e-11) 
     return Dynamics(A_inverse, h, S, Jc, rate, Jc_inverse, Nc, SNc, phi, phi_inverse)
 
 
-def stacked(snapshot: Snapshot, problem: Problem, dynamics: Dynamics, level: Sequence[Task]) -> tuple[Array, Array]:
-    """The rows of the tasks of a level that are enabled: J, and the v̇-independent part ẍ* of J v̇ + J̇ v = ẍ*."""
-    jacobians, wanted = [np.zeros((0, snapshot.model.nv))], [np.zeros(0)]
+def stacked(snapshot: Snapshot, problem: Problem, dynamics: Dynamics, level: Sequence[Task]) -> Stacked:
+    """The rows of the tasks of a level that are enabled."""
+    jacobians, wanted, blocks = [np.zeros((0, snapshot.model.nv))], [np.zeros(0)], [np.zeros(0, int)]
     for task in level:
         if task.state != "enabled":
             continue
@@ -114,29 +193,47 @@ def stacked(snapshot: Snapshot, problem: Problem, dynamics: Dynamics, level: Seq
             rows = task.rows(snapshot)
             J, a = rows.jacobian, rows.desired - rows.bias
             if rows.force is not None:
-                J_star = J @ dynamics.A_inverse @ dynamics.SNc.T @ dynamics.phi_inverse
+                J_star = dynamics.pushed(J)
                 a = a + J_star @ dynamics.phi @ J_star.T @ rows.force
         jacobians.append(J)
         wanted.append(a)
-    return np.vstack(jacobians), np.concatenate(wanted)
+        blocks.append(_blocks(task, snapshot, len(J)) + 1 + np.max(np.concatenate(blocks), initial=-1))
+    J = np.vstack(jacobians)
+    J_star = dynamics.pushed(J)
+    size = np.einsum("ij,jk,ik->i", J, dynamics.A_inverse, J)
+    free = np.einsum("ij,jk,ik->i", J_star, dynamics.phi, J_star)
+    return Stacked(J, J_star, np.concatenate(wanted), size, free, np.concatenate(blocks))
 
 
-def share_out(snapshot: Snapshot, problem: Problem, dynamics: Dynamics, f: Array, tolerance: float) -> Array:
+def _blocks(task: Task, snapshot: Snapshot, rows: int) -> Integers:
+    """Which rows of a task are measured together: joints each alone; what moves, and what turns."""
+    if isinstance(task, JointPositionTask | JointLimitTask):
+        return np.arange(rows)
+    if isinstance(task, OnForces) or task.describe(snapshot.model).kind == CUSTOM:
+        return np.zeros(rows, int)
+    which: Integers = np.arange(task.count_rows())[task.selected(snapshot)] // TURNING
+    return which
+
+
+def share_out(
+    snapshot: Snapshot, problem: Problem, dynamics: Dynamics, f: Array, force_tolerance: float, tolerance: float
+) -> Array:
     """λ with Sᵀ τ + Jcᵀ λ = f: first what joints without motors need, then tasks on forces, then the least ‖τ‖, ‖λ‖."""
     S, JcT = dynamics.S, dynamics.Jc.T
     without = np.flatnonzero(~S.any(axis=0))
-    levels = [(JcT[without], f[without])]
+    levels = [(JcT[without], f[without], tolerance)]
     for level in problem.levels:
         asked = [_on_forces(snapshot, problem, task) for task in level if isinstance(task, OnForces)]
         rows = [each for each in asked if each is not None]
         if rows:
-            levels.append((np.vstack([each[0] for each in rows]), np.concatenate([each[1] for each in rows])))
-    levels.append((S @ JcT, S @ f))
+            matrix, target = np.vstack([each[0] for each in rows]), np.concatenate([each[1] for each in rows])
+            levels.append((matrix, target, force_tolerance))
+    levels.append((S @ JcT, S @ f, tolerance))
     contact, N = np.zeros(JcT.shape[1]), np.eye(JcT.shape[1])
-    for matrix, target in levels:
+    for matrix, target, share in levels:
         projected = matrix @ N
         largest = np.max(np.sum(matrix**2, axis=1), initial=0.0)
-        inverse = projected.T @ truncated_inverse(projected @ projected.T, tolerance * largest)
+        inverse = projected.T @ truncated_inverse(projected @ projected.T, share * largest)
         contact = contact + inverse @ (target - matrix @ contact)
         N = N @ (np.eye(len(N)) - inverse @ projected)
     return contact
@@ -148,13 +245,6 @@ def truncated_inverse(symmetric: Array, least: float) -> Array:
     kept = values > max(least, 0.0)
     inverse: Array = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
     return inverse
-
-
-def _range(symmetric: Array) -> Array:
-    """An orthonormal basis of the range of a truncated inverse, as columns."""
-    values, vectors = np.linalg.eigh((symmetric + symmetric.T) / 2)
-    basis: Array = vectors[:, values > 1e-12 * np.max(values, initial=0.0)]
-    return basis
 
 
 def _on_forces(snapshot: Snapshot, problem: Problem, task: OnForces) -> tuple[Array, Array] | None:

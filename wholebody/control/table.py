@@ -105,6 +105,7 @@ class Table:
         lines = [number for line in (*tasks, *constraints) for number in line]
         self.integers: Integers = np.array([*self.sizes, *lines, *self._tail, *passive, *driven], np.int64)
         self.own: Array = np.zeros(max(self._owned, 1))
+        self.has_own = bool(self.own_tasks or self.own_constraints)
         self.shown = {
             task.name: slice(line.shown, line.shown + line.rows)
             for task, line in zip(problem.tasks, tasks, strict=True)

@@ -60,6 +60,8 @@ class Transitions:
 
         smooth = Transitions(WBOSC(model))
         command = smooth.solve(snapshot, problem)
+        Servo(robot, clock, smooth, behavior)
+        Servo(robot, clock, Impedance(smooth), behavior, mode=Mode.POSITION)
 
     A change is found by itself: another problem, another state, another gain, or a goal that moves by more than
     `jump` (in its own unit) in one cycle. Goals that move less, along a trajectory, are followed as they are. A change

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from wholebody.control import kernels
+from wholebody.control.beginning import begin_cycle, explain, hold_still, joint_limits, try_out
 from wholebody.control.memory import output_size, size_of_memory
 from wholebody.control.problem import Problem
 from wholebody.control.result import Fault, Result, Sheets
+from wholebody.control.singular import TASK_TOLERANCE
 from wholebody.control.table import Table
-from wholebody.errors import BadProblem, WrongRecord
+from wholebody.errors import BadProblem
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
-from wholebody.tasks import CenterOfMassTask, Task
-
-REASONS = {
-    kernels.NOT_FINITE: "a number that is none came out",
-    kernels.NOT_POSITIVE: "the mass matrix is not positive",
-}
+from wholebody.tasks import CenterOfMassTask
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,6 @@ class Prepared:
     work: Array
     counts: Integers
     sheets: Sheets
-    has_own: bool
 
 
 class WBOSC:
@@ -46,13 +42,20 @@ class WBOSC:
         command.effort, command.acceleration, command.contact_forces, command.warnings, command.fault
 
     A task's acceleration is achieved as far as constraints, motors and the levels above permit. Near a singularity,
-    directions in which a level would need far too much effort are left to the levels below it (task_tolerance, as a
-    share of the greatest entry on the diagonal of J M⁻¹ Jᵀ). If a cycle cannot be solved, because a goal is not a
+    directions in which a level would need far too much effort are shared with the levels below it, or left to them, as
+    `singular` says. If a cycle cannot be solved, because a goal is not a
     number or a user's task raises an error, the last safe command is given again with a `fault`.
 
     period                   of the control loop: for integrals, and for the positions and velocities commanded
     enforce_effort_limits    whether commands are cut at the limits of their joints; beyond a limit, there is a warning
     max_effort               limits on efforts below the robot's own: one for all joints, or one for each
+    singular                 "shared": a level has a smaller share of a direction the more singular it is, and commands
+                             are continuous; "truncated": it has all of it or nothing, the law of the paper, which
+                             chatters at goals out of reach
+    task_tolerance           how small Λ⁻¹ may be in a direction, as a share of the level's mobility, and still be
+                             regular; unless told 1e-2 if shared, 1e-6 if truncated
+    force_tolerance          the same for tasks on the forces of contacts
+    hard_tolerance           below which numbers are rounding, and for constraints and motors
     """
 
     KEPT = 8  # problems made ready
@@ -66,18 +69,23 @@ class WBOSC:
         enforce_position_limits: bool = True,
         enforce_velocity_limits: bool = True,
         max_effort: npt.ArrayLike | None = None,
-        task_tolerance: float = 1e-6,
+        singular: Literal["shared", "truncated"] = "shared",
+        task_tolerance: float | None = None,
+        force_tolerance: float = 1e-6,
         hard_tolerance: float = 1e-11,
     ) -> None:
-        if not (period > 0 and 0 < task_tolerance < 1 and 0 < hard_tolerance < 1):
-            raise BadProblem(
-                f"period {period} and tolerances {task_tolerance}, {hard_tolerance} must be above 0, and < 1"
-            )
+        if singular not in TASK_TOLERANCE:
+            raise BadProblem(f"a singular level is {' or '.join(TASK_TOLERANCE)}, not {singular!r}")
+        shared_below = TASK_TOLERANCE[singular] if task_tolerance is None else task_tolerance
+        tolerances = (shared_below, force_tolerance, hard_tolerance)
+        if not (period > 0 and all(0 < each < 1 for each in tolerances)):
+            raise BadProblem(f"period {period} and tolerances {tolerances} must be above 0, and tolerances below 1")
         self.model = model
         self.period = period
-        self.limits = _limits(model, max_effort)
+        self.limits = joint_limits(model, max_effort)
         enforced = (enforce_effort_limits, enforce_position_limits, enforce_velocity_limits)
-        self._settings = np.concatenate([[period, task_tolerance, hard_tolerance, *enforced], self.limits.ravel()])
+        settings = [period, *tolerances, singular == "shared", *enforced]
+        self._settings = np.concatenate([settings, self.limits.ravel()])
         self.enforces_effort = enforce_effort_limits
         self._prepared: OrderedDict[int, Prepared] = OrderedDict()
         self._problem: Problem | None = None
@@ -100,14 +108,9 @@ class WBOSC:
         """The command of one cycle. It raises nothing once the problem is prepared."""
         now = self._now if problem is self._problem and self._now is not None else self._ready(problem)
         model = self.model
-        if snapshot.model is not model:
-            raise WrongRecord(
-                f"a snapshot of {snapshot.model!r} for a controller of {model!r}; make both with one model"
-            )
-        if now.has_own:
-            fault = _evaluate_own(now.table, snapshot)
-            if fault is not None:
-                return self._safe(fault, snapshot, now)
+        fault = begin_cycle(model, now.table, snapshot)
+        if fault is not None:
+            return self._safe(fault, snapshot, now)
         sheet = now.sheets.take()
         verdict = kernels.solve(
             model.integers,
@@ -121,7 +124,7 @@ class WBOSC:
             sheet.flat,
         )
         if verdict != kernels.WELL:
-            return self._safe(_why(verdict, now.table, snapshot), snapshot, now)
+            return self._safe(explain(verdict, now.table, snapshot), snapshot, now)
         result = Result(model, now.table, sheet.shown, self.limits)
         self._last, self._written = result, sheet.flat
         return result
@@ -143,9 +146,8 @@ class WBOSC:
             numbers, integers = size_of_memory(self.model.nv, table.sizes)
             size = output_size(len(self.model.joint_names), self.model.nv, table.sizes)
             sheets = Sheets(self.model, table, size)
-            has_own = bool(table.own_tasks or table.own_constraints)
-            found = Prepared(table, np.zeros(numbers), np.zeros(integers, np.int64), sheets, has_own)
-            _try_out(table, self.model)
+            found = Prepared(table, np.zeros(numbers), np.zeros(integers, np.int64), sheets)
+            try_out(table, self.model)
             self._prepared[id(problem)] = found  # the table keeps the problem, so its id is its own
             while len(self._prepared) > self.KEPT:
                 self._prepared.popitem(last=False)
@@ -157,86 +159,5 @@ class WBOSC:
         if self._last is not None:
             return self._last.instead(fault)
         sheet = now.sheets.take()
-        out = sheet.written
-        joints = len(self.model.joint_names)
-        sheet.flat[:] = 0.0
-        out.position[:] = snapshot.q[-joints:]
-        driven = self.model.actuated_joints - (self.model.nv - joints)
-        out.effort[driven] = np.clip(snapshot.gravity_compensation[-joints:], -self.limits[3], self.limits[3])[driven]
-        out.unlimited_position[:], out.unlimited_effort[:] = out.position, out.effort
+        hold_still(self.model, snapshot, self.limits, sheet)
         return Result(self.model, now.table, sheet.shown, self.limits, fault)
-
-
-def _limits(model: Model, max_effort: npt.ArrayLike | None) -> Array:
-    """Lower, upper, velocity and effort limits, 4 × joints."""
-    moving = model.robot.moving
-    limits = np.array([(each.lower, each.upper, each.velocity, each.effort) for each in moving]).reshape(-1, 4).T.copy()
-    if max_effort is not None:
-        given = np.asarray(max_effort, float)
-        if given.shape not in ((), (len(moving),)) or not np.all(given >= 0):
-            raise BadProblem(f"max_effort must be one number ≥ 0 for all {len(moving)} joints, or one for each")
-        limits[3] = np.minimum(limits[3], given)
-    return limits
-
-
-def _try_out(table: Table, model: Model) -> None:
-    """Run users' own tasks and constraints once, and count their rows, and what the constraints leave to move."""
-    snapshot = model.at(model.neutral())
-    for task, _, rows in table.own_tasks:
-        shapes = {name: np.shape(getattr(task, name)(snapshot)) for name in ("error", "jacobian", "bias")}
-        wanted = {"error": (rows,), "jacobian": (rows, model.nv), "bias": (rows,)}
-        if shapes != wanted:
-            raise BadProblem(f"task '{task.name}' has row_count {rows}, so it needs shapes {wanted}, not {shapes}")
-    held = [np.zeros((0, model.nv))]
-    for constraint in table.problem.constraints:
-        jacobian, bias = np.asarray(constraint.jacobian(snapshot)), np.asarray(constraint.bias(snapshot))
-        rows = constraint.count_rows()
-        if jacobian.shape != (rows, model.nv) or bias.shape != (rows,):
-            raise BadProblem(
-                f"constraint '{constraint.name}' has row_count {rows}, so its Jacobian needs shape {(rows, model.nv)} "
-                f"and its bias {(rows,)}, not {jacobian.shape} and {bias.shape}"
-            )
-        if constraint.state == "enabled":
-            held.append(jacobian)
-    if np.linalg.matrix_rank(np.vstack(held)) == model.nv:
-        names = ", ".join(each.name for each in table.problem.constraints)
-        raise BadProblem(f"the constraints ({names}) leave the robot nothing to move; disable some")
-
-
-def _evaluate_own(table: Table, snapshot: Snapshot) -> Fault | None:
-    """Let users' own tasks and constraints write their rows."""
-    n, own = snapshot.model.nv, table.own
-    name = ""
-    try:
-        for task, at, rows in table.own_tasks:
-            name = task.name
-            end = at + rows * n
-            jacobian = task.jacobian(snapshot)
-            own[at:end].reshape(rows, n)[:] = jacobian
-            own[end : end + rows] = task.error(snapshot)
-            own[end + rows : end + 2 * rows] = jacobian @ snapshot.v
-            own[end + 2 * rows : end + 3 * rows] = task.bias(snapshot)
-        for constraint, at, rows in table.own_constraints:
-            name = constraint.name
-            end = at + rows * n
-            own[at:end].reshape(rows, n)[:] = constraint.jacobian(snapshot)
-            own[end : end + rows] = constraint.bias(snapshot)
-    except Exception as error:  # whatever it is, the robot must be given a command
-        return Fault(f"'{name}' raised {type(error).__name__}: {error}")
-    return None
-
-
-def _why(verdict: int, table: Table, snapshot: Snapshot) -> Fault:
-    """Say what went wrong, and name the task with a number that is none."""
-    named = [task.name for task in table.problem.tasks if not np.isfinite(task.numbers).all()]
-    named += [each.name for each in table.problem.constraints if not np.isfinite(each.numbers).all()]
-    named += _not_finite(table.own_tasks, snapshot)
-    return Fault(REASONS[verdict] + (f"; look at {', '.join(repr(name) for name in named)}" if named else ""))
-
-
-def _not_finite(own: Iterable[tuple[Task, int, int]], snapshot: Snapshot) -> list[str]:
-    return [
-        task.name
-        for task, _, _ in own
-        if not (np.isfinite(task.error(snapshot)).all() and np.isfinite(task.jacobian(snapshot)).all())
-    ]
