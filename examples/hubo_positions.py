@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from examples.balance import LEFT, Balance, Plan, controller, moved, without_hands
+from examples.balance import LEFT, Balance, Plan, moved, without_hands
 from wholebody import robots
 from wholebody.channels import Channel
-from wholebody.control import Problem
+from wholebody.control import WBOSC, Problem
 from wholebody.control.base_on_foot import BaseOnFoot
 from wholebody.control.impedance import Impedance
 from wholebody.control.joint_pid import JointPID
@@ -62,7 +62,7 @@ def main() -> None:
         servo = Servo(
             BaseOnFoot(daemon, model, LEFT, robot, trusting=False),
             daemon,
-            Impedance(controller(model, daemon.period)),
+            Impedance(WBOSC(model, period=daemon.period)),
             exercise := Exercise(model),
             description=robot,
             mode=Mode.POSITION,

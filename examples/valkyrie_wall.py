@@ -16,10 +16,9 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from examples.balance import controller
 from wholebody import robots
 from wholebody.constraints import FlatContact, PointContact
-from wholebody.control import Problem, Transitions
+from wholebody.control import WBOSC, Problem, Transitions
 from wholebody.control.servo import Servo
 from wholebody.model import Model
 from wholebody.model.snapshot import Snapshot
@@ -174,7 +173,7 @@ def place(snapshot: Snapshot, frame: str) -> tuple[np.ndarray, np.ndarray]:
 
 def smooth(model: Model) -> Transitions:
     """Contacts and states are faded in; goals, which follow trajectories here, are taken as they come."""
-    return Transitions(controller(model), jump=1.0)
+    return Transitions(WBOSC(model), jump=1.0)
 
 
 def pressed(simulation: Simulation) -> dict[str, np.ndarray]:

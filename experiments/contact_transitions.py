@@ -15,16 +15,17 @@ from pathlib import Path
 
 import numpy as np
 
-from examples.balance import PLANS, Balance, controller, without_hands
+from examples.balance import PLANS, Balance, without_hands
 from examples.valkyrie_wall import BRACED, WALL, Push, smooth
 from wholebody import robots
+from wholebody.control import WBOSC
 from wholebody.control.servo import Behavior, Servo
 from wholebody.model import Model
 from wholebody.simulation import Simulation
 
 RESULTS = Path(__file__).parent / "results"
 PERIOD, AFTER = 0.001, 0.3  # s
-WAYS: dict[str, Callable] = {"at once": controller, "transition": smooth}
+WAYS: dict[str, Callable] = {"at once": WBOSC, "transition": smooth}
 
 Array = np.ndarray
 

@@ -21,8 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from examples.balance import PLANS, Balance, Plan, controller, without_hands
+from examples.balance import PLANS, Balance, Plan, without_hands
 from wholebody import robots
+from wholebody.control import WBOSC
 from wholebody.control.impedance import Impedance
 from wholebody.control.servo import Servo
 from wholebody.messages import Mode
@@ -82,12 +83,12 @@ def stiffly(simulation: Simulation, after: Callable[[], None], seconds: float) -
 
 def by_efforts(simulation: Simulation, after: Callable[[], None], seconds: float) -> None:
     model = model_of(simulation.robot.name)
-    _serve(simulation, controller(model), Mode.EFFORT, after, seconds)
+    _serve(simulation, WBOSC(model), Mode.EFFORT, after, seconds)
 
 
 def by_positions(simulation: Simulation, after: Callable[[], None], seconds: float, *, leak: float = 2.0) -> None:
     model = model_of(simulation.robot.name)
-    solver = Impedance(controller(model, simulation.period), leak=leak)
+    solver = Impedance(WBOSC(model, period=simulation.period), leak=leak)
     _serve(simulation, solver, Mode.POSITION, after, seconds)
 
 
@@ -147,7 +148,7 @@ def tracking(leak: float) -> float:
         servo = Servo(
             simulation,
             simulation,
-            Impedance(controller(model, 0.005), leak=leak),
+            Impedance(WBOSC(model, period=0.005), leak=leak),
             Balance(model, plan),
             description=simulation.robot,
             mode=Mode.POSITION,

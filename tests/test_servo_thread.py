@@ -9,9 +9,10 @@ import warnings
 import numpy as np
 import pytest
 
-from examples.balance import LEFT, Balance, Plan, controller, moved, without_hands
+from examples.balance import LEFT, Balance, Plan, moved, without_hands
 from wholebody import robots
 from wholebody.channels import Channel
+from wholebody.control import WBOSC
 from wholebody.control.base_on_foot import BaseOnFoot
 from wholebody.control.impedance import Impedance
 from wholebody.control.publish import PublishState
@@ -61,7 +62,7 @@ def servo_of(model, clock, behavior=None, publish=()):
     interface = Standing(robot)
     behavior = behavior or Balance(model, Plan(com=moved((1000.0, 0.01, 0.0, 0.0))))
     known = BaseOnFoot(interface, model, LEFT, robot, trusting=False)
-    solver = Impedance(controller(model, PERIOD))
+    solver = Impedance(WBOSC(model, period=PERIOD))
     servo = Servo(known, clock, solver, behavior, description=robot, mode=Mode.POSITION, publish=publish)
     return servo, interface
 

@@ -6,9 +6,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from examples.balance import controller
 from examples.valkyrie_wall import BRACED, END, PUSHING, SIDES, WALL, Push, pressed, smooth
 from wholebody import robots
+from wholebody.control import WBOSC
 from wholebody.control.servo import Servo
 from wholebody.model import Model
 from wholebody.simulation import SensorModel, Simulation
@@ -95,7 +95,7 @@ def test_without_its_task_the_force_is_whatever_costs_the_motors_least():
 
 def test_a_transition_takes_the_jerk_out_of_the_moment_the_hands_become_contacts():
     smoothly, _ = push(60.0, seconds=BRACED + 0.1)
-    at_once, _ = push(60.0, seconds=BRACED + 0.1, made=controller)
+    at_once, _ = push(60.0, seconds=BRACED + 0.1, made=WBOSC)
     switch = round(BRACED / 0.001) - 1
     step = [np.abs(np.diff(each.efforts[switch - 2 : switch + 20], axis=0)).max() for each in (smoothly, at_once)]
     assert step[0] < 0.2 * step[1]
