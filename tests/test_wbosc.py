@@ -349,6 +349,21 @@ def test_centres_of_pressure_are_where_they_are_asked_to_be(name):
         assert found == pytest.approx((0.02, 0.01), abs=1e-7)
 
 
+def test_forces_that_all_but_contradict_each_other_are_not_had_at_any_price():
+    """Two centres of pressure a hundredth of a millimetre apart can be met by lifting the foot; it is not."""
+    m = model("valkyrie")
+    near = [CenterOfPressureTask(name, "left", (x, 0.0)) for name, x in (("a", 0.02), ("b", 0.02001))]
+    problem = Problem([near, CenterOfMassTask("com", (0, 0, 0.9)), posture("valkyrie")], feet())
+    snapshot = m.at(m.posture("stand"))
+    pushed = [
+        each.solve(snapshot, problem).contact_force("left")
+        for each in (controller("valkyrie"), WBOSC(m, force_tolerance=1e-12, enforce_effort_limits=False))
+    ]
+    assert center_of_pressure(m, snapshot, "left_sole", pushed[0]) == pytest.approx((0.02, 0.0), abs=1e-4)
+    assert abs(pushed[0][2]) > 100.0
+    assert abs(pushed[1][2]) < 1.0, "N: at any price"
+
+
 @pytest.mark.parametrize("level", [0, 1])
 def test_a_wall_feels_exactly_the_external_force(level):
     m = model("valkyrie")

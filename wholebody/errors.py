@@ -47,6 +47,7 @@ WholebodyError
 ├── BadConstraint            (ValueError)         a constraint that cannot hold
 ├── BadProblem               (ValueError)         tasks and constraints that make no problem together
 ├── Infeasible               (ArithmeticError)    limits that contradict each other; which, by how much, who lost
+├── ControlLost              (RuntimeError)       no command could be found for too long; the robot is stopped
 ├── UnknownBenchmark         (KeyError)           no benchmark of that name
 └── MissingExtra             (ImportError)        an optional library is not installed
 
@@ -270,6 +271,14 @@ class Infeasible(WholebodyError, ArithmeticError):
         more = f" and {len(self.violations) - 4} more" if len(self.violations) > 4 else ""
         losers = f"; tasks that lost: {', '.join(self.lost)}" if self.lost else ""
         super().__init__(f"the limits contradict each other; at best there would be exceeded: {shown}{more}{losers}")
+
+
+class ControlLost(WholebodyError, RuntimeError):
+    """No command could be found for so long that the robot was stopped."""
+
+    def __init__(self, seconds: float, reason: str) -> None:
+        self.seconds, self.reason = seconds, reason
+        super().__init__(f"no command could be found for {seconds} s, so the robot is stopped: {reason}")
 
 
 class UnknownBenchmark(WholebodyError, KeyError):
