@@ -11,8 +11,7 @@ import numpy as np
 
 from wholebody import robots
 from wholebody.constraints import Coactuation
-from wholebody.control import WBOSC, Problem
-from wholebody.control.servo import Servo
+from wholebody.control import WBOSC, Problem, Servo
 from wholebody.model import Model
 from wholebody.simulation import Simulation
 from wholebody.tasks import CartesianPositionTask, JointPositionTask

@@ -19,8 +19,7 @@ import numpy as np
 
 from wholebody import robots
 from wholebody.constraints import Coactuation
-from wholebody.control import WBOSC, Problem
-from wholebody.control.servo import Servo
+from wholebody.control import WBOSC, Problem, Servo
 from wholebody.model import Model
 from wholebody.robots.robot import Robot
 from wholebody.simulation import SensorModel, Simulation

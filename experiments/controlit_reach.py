@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from experiments.controlit_dreamer import COUPLING, dreamer
-from wholebody.control import WBOSC, Problem
-from wholebody.control.servo import Servo
+from wholebody.control import WBOSC, Problem, Servo
 from wholebody.model import Model
 from wholebody.simulation import Simulation
 from wholebody.tasks import CartesianPositionTask, JointLimitTask, JointPositionTask

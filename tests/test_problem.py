@@ -125,7 +125,17 @@ def test_constraints_that_leave_nothing_to_move_are_refused():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"period": 0.0}, {"task_tolerance": -1.0}, {"max_effort": -1.0}, {"max_effort": [1.0]}]
+    "wrong",
+    [
+        {"period": 0.0},
+        {"task_tolerance": -1.0},
+        {"task_tolerance": 0.0},
+        {"force_tolerance": 1.0},
+        {"hard_tolerance": 0.0},
+        {"singular": "damped"},
+        {"max_effort": -1.0},
+        {"max_effort": [1.0]},
+    ],
 )
 def test_a_controller_refuses_settings_that_cannot_be(wrong):
     with pytest.raises(BadProblem):

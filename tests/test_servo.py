@@ -16,7 +16,7 @@ from wholebody.control.joint_pid import JointPID
 from wholebody.control.publish import PublishState
 from wholebody.control.servo import Servo, damping_of
 from wholebody.control.timing import Echo, Timing
-from wholebody.errors import BadParameter, BadProblem, UnknownName, WholebodyError
+from wholebody.errors import BadParameter, BadProblem, ControlLost, UnknownName
 from wholebody.hardware import Clock, RobotInterface
 from wholebody.hardware.clocks import SteadyClock
 from wholebody.hardware.loopback import Loopback
@@ -155,7 +155,7 @@ def test_faults_that_go_on_stop_the_robot(model, trouble):
         robot.state["position"][0][0] = np.inf
     else:
         robot.measured = robot.ticks * PERIOD
-    with pytest.raises(WholebodyError, match="stopped"):
+    with pytest.raises(ControlLost, match="stopped"):
         servo.run(1.0)
     assert robot.stops == 1
     assert len(servo.faults) <= Servo.FAULTS_KEPT

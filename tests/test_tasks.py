@@ -9,9 +9,11 @@ import pytest
 from control_examples import controller, ends, states, usual
 from model_examples import model
 
-from wholebody.control import Problem
+from wholebody.constraints import Coactuation
+from wholebody.control import WBOSC, Problem, Servo
 from wholebody.errors import BadParameter, BadTask, UnknownName
 from wholebody.parameters import Packed
+from wholebody.simulation import Simulation
 from wholebody.tasks import (
     CartesianPositionTask,
     CenterOfMassTask,
@@ -24,6 +26,7 @@ from wholebody.tasks import (
     Orientation2DTask,
     Orientation3DTask,
     PoseTask,
+    SlidingMode,
     Task,
 )
 
@@ -269,3 +272,40 @@ def test_a_task_without_its_methods_says_what_it_needs():
 def test_an_unknown_frame_shows_the_nearest_name():
     with pytest.raises(UnknownName, match=r"task 'hand': no frame 'right_plam'; closest: 'right_palm'"):
         controller("dreamer").prepare(Problem([CartesianPositionTask("hand", "right_plam", (0, 0, 0))]))
+
+
+def pushed_hand(law):
+    """How far a hand is from its goal after a second and a half of a push that no model knows; and its last effort."""
+    m = model("dreamer")
+    start = m.at(m.posture("stand"))
+    hand = CartesianPositionTask("hand", "right_palm", start.position(m.frame("right_palm")))
+    problem = Problem([hand, JointPositionTask("posture", start.q)], Coactuation.of(m))
+    other = law(hand)
+
+    def behavior(time, snapshot):
+        if other is not None:
+            other.update(snapshot)
+        return problem
+
+    efforts = []
+    with Simulation(m.robot, control_period=0.001) as simulation:
+        simulation.push(m.robot.surface("right_palm").link, (6.0, 0.0, -8.0), 5.0, start=0.1)
+        watch = [lambda servo: efforts.append(servo.command.effort.copy())]
+        servo = Servo(simulation, simulation, WBOSC(m), behavior, publish=watch)
+        servo.run(1.5)
+    return np.linalg.norm(servo.command.error("hand")), np.abs(np.diff(efforts[-300:], axis=0)).max()
+
+
+def test_another_law_than_pid_is_one_class_and_a_sliding_mode_bears_a_push_that_pd_gives_way_to():
+    given_way, _ = pushed_hand(lambda hand: None)
+    held, step = pushed_hand(lambda hand: SlidingMode(hand, slope=10.0, reach=20.0, width=0.05))
+    assert given_way > 0.005, "m"
+    assert held < 0.2 * given_way
+    assert step < 1.0, "N·m from one cycle to the next: it does not chatter"
+
+
+@pytest.mark.parametrize("wrong", [{"slope": 0.0}, {"reach": -1.0}, {"width": np.inf}])
+def test_a_sliding_mode_that_cannot_be_is_refused(wrong):
+    hand = CartesianPositionTask("hand", "right_palm", (0.0, 0.0, 0.0))
+    with pytest.raises(BadTask, match=f"needs a {next(iter(wrong))}"):
+        SlidingMode(hand, **{"slope": 10.0, "reach": 20.0, "width": 0.05} | wrong)

@@ -6,8 +6,9 @@ from control_examples import posture, usual
 from model_examples import model
 
 from wholebody.constraints import FlatContact
-from wholebody.control import WBOSC, Durations, Problem, Transitions
+from wholebody.control import WBOSC, Durations, Impedance, Problem, Servo, Transitions
 from wholebody.errors import BadProblem
+from wholebody.simulation import Simulation
 from wholebody.tasks import CartesianPositionTask, CenterOfMassTask
 
 pytestmark = pytest.mark.timeout(600)  # the first test may have to compile the kernels
@@ -39,12 +40,26 @@ def reversed_levels(problem):
     return Problem(reversed(problem.levels), problem.constraints)
 
 
+def without_hand():
+    snapshot, problem, hand = dreamer()
+    hand.state = "disabled"
+    return snapshot, problem, hand
+
+
+def on_one_foot():
+    snapshot, problem, com = valkyrie()
+    problem.constraint("right").state = "disabled"
+    return snapshot, problem, com
+
+
 CHANGES = {
     "goal": (dreamer, lambda p, task: setattr(task, "goal", task.goal + 0.1)),
     "gain": (dreamer, lambda p, task: setattr(task, "stiffness", 400.0)),
     "disable": (dreamer, lambda p, task: setattr(task, "state", "disabled")),
+    "enable": (without_hand, lambda p, task: setattr(task, "state", "enabled")),
     "priority": (dreamer, lambda p, task: reversed_levels(p)),
     "contact": (valkyrie, lambda p, task: setattr(p.constraint("right"), "state", "disabled")),
+    "landing": (on_one_foot, lambda p, task: setattr(p.constraint("right"), "state", "enabled")),
 }
 
 
@@ -112,6 +127,45 @@ def test_efforts_stay_within_their_limits_and_a_fault_gives_the_last_command():
     bad = smooth.solve(snapshot, problem)
     assert bad.fault is not None
     assert np.array_equal(bad.effort, last)
+
+
+def test_impedance_takes_transitions_as_its_controller_and_positions_do_not_jump():
+    """A contact is lifted: positions for a stiff servo move little by little, and without transitions they jump."""
+
+    def positions(smooth):
+        snapshot, problem, _ = valkyrie()
+        mine = WBOSC(snapshot.model, period=PERIOD, enforce_effort_limits=False)
+        controller = Impedance(Transitions(mine, Durations(*[DURATION] * 5)) if smooth else mine, leak=0.0)
+        controller.prepare(problem)
+        rows = [controller.solve(snapshot, problem).position.copy() for _ in range(5)]
+        problem.constraint("right").state = "disabled"
+        return np.array(rows + [controller.solve(snapshot, problem).position.copy() for _ in range(5)])
+
+    step = {smooth: np.abs(np.diff(positions(smooth), axis=0)).max() for smooth in (True, False)}
+    assert step[True] < 0.2 * step[False]
+
+
+def test_a_servo_takes_transitions_as_its_controller():
+    """A goal that jumps by 10 cm: the robot's efforts do not."""
+
+    def largest_step(smooth):
+        m = model("dreamer")
+        mine = WBOSC(m, enforce_effort_limits=False)
+        hand = CartesianPositionTask("hand", "right_palm", m.at(m.posture("stand")).position(m.frame("right_palm")))
+        problem = Problem([hand, posture("dreamer")], usual("dreamer").constraints)
+        problem.task("posture").goal = m.robot.posture("stand")
+        efforts = []
+
+        def jump(time, snapshot):
+            hand.goal[0] += 0.1 if abs(time - 0.1) < 0.0005 else 0.0
+            return problem
+
+        with Simulation(m.robot, control_period=PERIOD) as simulation:
+            watch = [lambda servo: efforts.append(servo.command.effort.copy())]
+            Servo(simulation, simulation, Transitions(mine) if smooth else mine, jump, publish=watch).run(0.3)
+        return np.abs(np.diff(efforts[50:], axis=0)).max()
+
+    assert largest_step(True) < 0.1 * largest_step(False)
 
 
 def test_times_that_cannot_be_are_refused():

@@ -62,7 +62,7 @@ def test_a_goal_at_the_edge_of_reach_is_borne_without_chatter_which_plain_trunca
     ours, plain = reach(edge), reach(edge, singular="truncated")
     assert ours.errors[-1] < 0.001
     assert np.ptp(ours.torso) > np.radians(30)
-    assert ours.steps[100:].max() < 5.0, "N·m from one cycle to the next"
+    assert ours.steps[100:].max() < 20.0, "N·m from one cycle to the next"
     assert plain.steps[100:].max() > 100.0
 
 

@@ -61,6 +61,7 @@ WholebodyError
 ├── Infeasible               (ArithmeticError)    limits that contradict each other; which, by how much, who lost
 ├── BadCommand               (ValueError)         a line that is no command of the Robot Command Protocol
 ├── Refused                  (PermissionError)    a command that this user may not give, or not now
+├── ControlLost              (RuntimeError)       no command could be found for too long; the robot is stopped
 ├── UnknownBenchmark         (KeyError)           no benchmark of that name
 └── MissingExtra             (ImportError)        an optional library is not installed
 
@@ -346,6 +347,14 @@ class BadCommand(WholebodyError, ValueError):
 
 class Refused(WholebodyError, PermissionError):
     """A command that this user may not give, or not now."""
+
+
+class ControlLost(WholebodyError, RuntimeError):
+    """No command could be found for so long that the robot was stopped."""
+
+    def __init__(self, seconds: float, reason: str) -> None:
+        self.seconds, self.reason = seconds, reason
+        super().__init__(f"no command could be found for {seconds} s, so the robot is stopped: {reason}")
 
 
 class UnknownBenchmark(WholebodyError, KeyError):

@@ -23,7 +23,7 @@ from wholebody.control.joint_pid import JointPID
 from wholebody.control.problem import Problem
 from wholebody.control.result import Fault
 from wholebody.control.timing import Echo, Timing
-from wholebody.errors import BadProblem, WholebodyError
+from wholebody.errors import BadProblem, ControlLost, WholebodyError
 from wholebody.hardware import Clock, RobotInterface
 from wholebody.messages import Mode
 from wholebody.model.layout import Array, Integers
@@ -267,7 +267,7 @@ class Servo:
         counters.faults_in_a_row += 1
         self.faults.append((self.time, trouble))
         if counters.faults_in_a_row * self.clock.period > self.patience:
-            raise WholebodyError(f"no command could be found for {self.patience} s, so the robot is stopped: {trouble}")
+            raise ControlLost(self.patience, trouble)
 
     def _check(self) -> None:
         for what, every in (("model", self.model_every), ("task", self.task_every)):

@@ -26,7 +26,7 @@ from wholebody.model.compiled import compiled, inlined
 from wholebody.model.layout import Integers
 from wholebody.tasks import kinds
 
-TASK_TOLERANCE = {"shared": 1e-2, "truncated": 1e-6}
+TASK_TOLERANCE = {"shared": 1e-3, "truncated": 1e-6}
 """Unless told: how small Λ⁻¹ may be in a direction and still be regular."""
 
 TURNING = 3

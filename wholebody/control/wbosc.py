@@ -53,7 +53,7 @@ class WBOSC:
                              are continuous; "truncated": it has all of it or nothing, the law of the paper, which
                              chatters at goals out of reach
     task_tolerance           how small Λ⁻¹ may be in a direction, as a share of the level's mobility, and still be
-                             regular; unless told 1e-2 if shared, 1e-6 if truncated
+                             regular; unless told 1e-3 if shared, 1e-6 if truncated
     force_tolerance          the same for tasks on the forces of contacts
     hard_tolerance           below which numbers are rounding, and for constraints and motors
     """

@@ -12,6 +12,7 @@ from wholebody.tasks.momentum import MomentumTask
 from wholebody.tasks.orientation_2d import Orientation2DTask
 from wholebody.tasks.orientation_3d import Orientation3DTask
 from wholebody.tasks.pose import PoseTask
+from wholebody.tasks.sliding_mode import SlidingMode
 from wholebody.tasks.task import ForceRows, Task, TaskRows
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Orientation2DTask",
     "Orientation3DTask",
     "PoseTask",
+    "SlidingMode",
     "Task",
     "TaskRows",
 ]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from wholebody.model.compiled import inlined
-from wholebody.model.layout import Array, Values
+from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Unit
 from wholebody.tasks import kinds
-from wholebody.tasks.kinds import Columns, Description
+from wholebody.tasks.kinds import Description
 from wholebody.tasks.task import Task
 from wholebody.tasks.vectors import Vector3
 
@@ -53,17 +52,3 @@ class CenterOfMassTask(Task):
         """Its acceleration at v̇ = 0."""
         bias: Array = snapshot.com_bias[self.selected(snapshot)]
         return bias
-
-
-@inlined
-def fill_center_of_mass(now: Values, mask: int, goal: Array, out: Columns, first: int) -> int:
-    """A row for each axis that counts."""
-    at = first
-    for k in range(3):
-        if mask & (1 << k):
-            for j in range(len(now.v)):
-                out.J[j, at] = now.com_jacobian[k, j]
-            out.error[at], out.velocity[at] = goal[k] - now.com[k], now.com_velocity[k]
-            out.bias[at], out.source[at] = now.com_bias[k], k
-            at += 1
-    return at - first

@@ -7,13 +7,12 @@ from wholebody.model.cut import cut
 from wholebody.model.layout import Array, Integers, Tree, Values
 from wholebody.tasks import kinds
 from wholebody.tasks.cartesian_position import fill_position
-from wholebody.tasks.center_of_mass import fill_center_of_mass
 from wholebody.tasks.joint_limits import count_limits, fill_joint_limits
 from wholebody.tasks.joint_position import fill_joint_position
 from wholebody.tasks.kinds import Columns
-from wholebody.tasks.momentum import fill_momentum
 from wholebody.tasks.orientation_2d import fill_orientation_2d
 from wholebody.tasks.orientation_3d import fill_orientation_3d
+from wholebody.tasks.selected import fill_selected
 
 GAINS, PER_ROW = kinds.GAINS, kinds.PER_ROW
 
@@ -68,7 +67,9 @@ def fill_task(
         fill_position(fixed, now, floating, frame, reference, mask, goal, origin, out, first)
         return 3 + fill_orientation_3d(fixed, now, floating, frame, reference, turn, out, first + 3, 3)
     if kind == kinds.CENTER_OF_MASS:
-        return fill_center_of_mass(now, mask, goal_of(numbers, rows, 0, 3), out, first)
+        goal = goal_of(numbers, rows, 0, 3)
+        return fill_selected(now.com_jacobian, now.com, now.com_velocity, now.com_bias, mask, goal, out, first)
     if kind == kinds.MOMENTUM:
-        return fill_momentum(now, mask, goal_of(numbers, rows, 0, 6), out, first)
+        goal = goal_of(numbers, rows, 0, 6)
+        return fill_selected(now.momentum_matrix, now.momentum, now.momentum, now.momentum_bias, mask, goal, out, first)
     return fill_joint_limits(now, joints, goal_of(numbers, rows, 0, 2 * rows + 1), out, first)

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from wholebody.errors import BadTask
-from wholebody.model.compiled import inlined
-from wholebody.model.layout import Array, Values
+from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Bounds, Unit
 from wholebody.tasks import kinds
-from wholebody.tasks.kinds import Columns, Description
+from wholebody.tasks.kinds import Description
 from wholebody.tasks.task import GREATEST_GAIN, Gain, Task
 from wholebody.tasks.vectors import Vector6
 
@@ -58,17 +57,3 @@ class MomentumTask(Task):
     def bias(self, snapshot: Snapshot) -> Array:
         """The rate of the momentum at v̇ = 0."""
         return snapshot.momentum_bias[PARTS[self.part]]
-
-
-@inlined
-def fill_momentum(now: Values, mask: int, goal: Array, out: Columns, first: int) -> int:
-    """A row for each component of the part."""
-    at = first
-    for k in range(6):
-        if mask & (1 << k):
-            for j in range(len(now.v)):
-                out.J[j, at] = now.momentum_matrix[k, j]
-            out.error[at], out.velocity[at] = goal[k] - now.momentum[k], now.momentum[k]
-            out.bias[at], out.source[at] = now.momentum_bias[k], k
-            at += 1
-    return at - first
