@@ -64,10 +64,11 @@ def list_near(
     near: Integers,
     room: Array,
 ) -> int:
-    """The pairs that could be too near, or too fast to stop in time, after a period; how many, and their room to spare.
+    """The pairs that could be too near, or too fast to stop in time, after a period; how many.
 
-    From a room of ((s + a dt)² − (a dt)²) / 2a on, a speed s may be braked with a. They close with the speed they have
-    and what an acceleration of `sudden` adds.
+    Their room is what they have of what they need to stop in: 0 at the clearance, below 1 for all that are listed.
+    ((s + a dt)² − (a dt)²) / 2a is needed for a speed s that is braked with a. They close with the speed they have and
+    what an acceleration of `sudden` adds.
     """
     count = 0
     for index in range(pairs.shape[0]):
@@ -83,7 +84,7 @@ def list_near(
         else:
             distance = max(distance, _beside_box(shapes, one, other), _beside_box(shapes, other, one))
         if distance < within:
-            near[count], room[count] = index, distance - within
+            near[count], room[count] = index, (distance - clearance) / (within - clearance)
             count += 1
     return count
 
