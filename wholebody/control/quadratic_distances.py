@@ -13,7 +13,7 @@ from wholebody.kinematics.collision_shapes import Solid, solids
 from wholebody.model.layout import Integers
 from wholebody.model.snapshot import Snapshot
 
-ROUND = (coal.Sphere, coal.Capsule, coal.Cylinder)
+ROUND = (coal.Sphere, coal.Capsule)
 NOBODY = Limit("distance", "no pair", "m/s²")
 
 
@@ -35,7 +35,7 @@ class Distances:
         self._pairs = _pairs(collisions, self._solids, clearance)
         self._shapes = _shapes(collisions, self._solids)
         self._placed = [coal.Transform3s() for _ in self._solids]
-        self._near = np.zeros(len(self._pairs), np.int64)
+        self._near, self._room = np.zeros(len(self._pairs), np.int64), np.zeros(len(self._pairs))
         self._row_of: dict[int, int] = {}  # of each pair that has one
         self._gaps, self._frames = np.zeros((most, 10)), np.zeros((most, 2), np.int64)
         self._gaps[:, 9] = np.inf
@@ -45,10 +45,12 @@ class Distances:
         """Write the rows of the pairs that are near."""
         model = snapshot.model
         place(model.integers, snapshot.storage, self._shapes)
-        count = list_near(self._shapes, self._pairs, *self._reach, self._near)
-        near = self._near[:count].tolist()
-        if near or self._row_of:
-            self._give_rows(near)
+        count = list_near(self._shapes, self._pairs, *self._reach, self._near, self._room)
+        near = self._near[:count]
+        if count > self.most:  # those with the least room
+            near = near[np.argpartition(self._room[:count], self.most)[: self.most]]
+        if count or self._row_of:
+            self._give_rows(near.tolist())
             for pair, row in self._row_of.items():
                 self._measure(pair, row)
         fill_pairs(*memory, model.numbers, snapshot.storage, self._frames, self._gaps)
@@ -112,8 +114,8 @@ def _shapes(collisions: Collisions, shapes: list[Solid]) -> Shapes:
         radius[index] = thick, reach + thick
     frames = np.array([collisions.model.frame(each.link) for each in shapes], np.int64)
     at = np.array([each.at for each in shapes]).reshape(-1, 4, 4)
-    rotation, centre, half, velocity = (np.zeros((count, *shape)) for shape in ((3, 3), (3,), (3,), (3,)))
-    return Shapes(at, axis, radius, box, frames, rotation, centre, half, velocity, np.zeros(count))
+    rotation, centre, half, velocity, spin = (np.zeros((count, *shape)) for shape in ((3, 3), *[(3,)] * 4))
+    return Shapes(at, axis, radius, box, frames, rotation, centre, half, velocity, spin)
 
 
 def _capsule_around(shape: Solid) -> tuple[int, float, float]:

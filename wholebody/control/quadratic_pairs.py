@@ -22,13 +22,13 @@ class Shapes(NamedTuple):
     at: Array  # shapes × 4 × 4, shape to frame
     axis: Array  # shapes × 3: half the segment, in the shape's axes
     radius: Array  # shapes × 2: of the capsule, and of a sphere about it
-    box: Array  # shapes × 3: half the size of a box about it, or zeros for one that is round
+    box: Array  # shapes × 3: half the size of a box about it, or zeros for one that is its capsule
     frame: Integers
     rotation: Array  # shapes × 3 × 3, shape to world: written here, as all below
     centre: Array  # shapes × 3, in world
     half: Array  # shapes × 3, the same in world
     velocity: Array  # shapes × 3, of the centre
-    turning: Array  # shapes: the greatest speed of a point within, relative to the centre
+    spin: Array  # shapes × 3, in world
 
 
 @compiled
@@ -41,10 +41,9 @@ def place(integers: Integers, storage: Array, shapes: Shapes) -> None:
         arm = turned(P, (at[0, 3], at[1, 3], at[2, 3]))
         velocity, _ = point_motion(now, frame, arm)
         w = now.velocity[frame]
-        shapes.turning[s] = math.sqrt(w[3] * w[3] + w[4] * w[4] + w[5] * w[5]) * shapes.radius[s, 1]
         for i in range(3):
             shapes.centre[s, i] = P[i, 3] + arm[i]
-            shapes.velocity[s, i] = velocity[i]
+            shapes.velocity[s, i], shapes.spin[s, i] = velocity[i], w[3 + i]
             shapes.half[s, i] = 0.0
             for j in range(3):
                 total = 0.0
@@ -56,38 +55,78 @@ def place(integers: Integers, storage: Array, shapes: Shapes) -> None:
 
 @compiled
 def list_near(
-    shapes: Shapes, pairs: Integers, clearance: float, braking: float, sudden: float, period: float, near: Integers
+    shapes: Shapes,
+    pairs: Integers,
+    clearance: float,
+    braking: float,
+    sudden: float,
+    period: float,
+    near: Integers,
+    room: Array,
 ) -> int:
     """The pairs that could be too near, or too fast to stop in time, after a period; how many.
 
-    From a room of ((s + a dt)² − (a dt)²) / 2a on, a speed s may be braked with a. They close with the speed they have
-    and what an acceleration of `sudden` adds.
+    Their room is what they have of what they need to stop in: 0 at the clearance, below 1 for all that are listed.
+    ((s + a dt)² − (a dt)²) / 2a is needed for a speed s that is braked with a. They close with the speed they have and
+    what an acceleration of `sudden` adds.
     """
-    count, step = 0, braking * period
+    count = 0
     for index in range(pairs.shape[0]):
         one, other = pairs[index, 0], pairs[index, 1]
-        apart = speed = 0.0
-        for i in range(3):
-            apart += (shapes.centre[one, i] - shapes.centre[other, i]) ** 2
-            speed += (shapes.velocity[one, i] - shapes.velocity[other, i]) ** 2
-        speed = math.sqrt(speed) + shapes.turning[one] + shapes.turning[other] + sudden * period
-        within = clearance + (speed + 2.0 * step) * speed / (2.0 * braking)
-        reach = within + shapes.radius[one, 1] + shapes.radius[other, 1]
-        if apart < reach * reach:
-            reach = within + shapes.radius[one, 0] + shapes.radius[other, 0]
-            if (
-                square_of_distance(shapes, one, other) < reach * reach
-                and _beside_box(shapes, one, other) < within
-                and _beside_box(shapes, other, one) < within
-            ):
-                near[count] = index
-                count += 1
+        apart, speed = _apart_and_speed(shapes, one, other)
+        within = clearance + _way_to_stop(speed + sudden * period, braking, period)
+        if apart - shapes.radius[one, 1] - shapes.radius[other, 1] > within:
+            continue
+        distance, s, t = distance_of_capsules(shapes, one, other)
+        if shapes.box[one, 0] == 0.0 and shapes.box[other, 0] == 0.0:
+            speed = max(_closing(shapes, one, other, s, t), 0.0)
+            within = clearance + _way_to_stop(speed + sudden * period, braking, period)
+        else:
+            distance = max(distance, _beside_box(shapes, one, other), _beside_box(shapes, other, one))
+        if distance < within:
+            near[count], room[count] = index, (distance - clearance) / (within - clearance)
+            count += 1
     return count
 
 
 @compiled
-def square_of_distance(shapes: Shapes, one: int, other: int) -> float:
-    """Of the segments of two shapes, c + s h with −1 ≤ s ≤ 1: the least of ‖d + s h₁ − t h₂‖²."""
+def _apart_and_speed(shapes: Shapes, one: int, other: int) -> tuple[float, float]:
+    """How far apart two centres are, and the greatest speed of a point of the other, seen from the one as it turns."""
+    square = speed = spin = 0.0
+    w = shapes.spin[one]
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        square += (shapes.centre[other, i] - shapes.centre[one, i]) ** 2
+        carried = w[j] * (shapes.centre[other, k] - shapes.centre[one, k])
+        carried -= w[k] * (shapes.centre[other, j] - shapes.centre[one, j])
+        speed += (shapes.velocity[other, i] - shapes.velocity[one, i] - carried) ** 2
+        spin += (shapes.spin[other, i] - w[i]) ** 2
+    return math.sqrt(square), math.sqrt(speed) + math.sqrt(spin) * shapes.radius[other, 1]
+
+
+@compiled
+def _way_to_stop(speed: float, braking: float, period: float) -> float:
+    return (speed + 2.0 * braking * period) * speed / (2.0 * braking)
+
+
+@compiled
+def _closing(shapes: Shapes, one: int, other: int, s: float, t: float) -> float:
+    """How fast the nearest points of two segments, at s and t, come nearer."""
+    square = rate = 0.0
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        d = shapes.centre[one, i] + s * shapes.half[one, i] - shapes.centre[other, i] - t * shapes.half[other, i]
+        a, b = shapes.spin[one], shapes.spin[other]
+        mine = shapes.velocity[one, i] + s * (a[j] * shapes.half[one, k] - a[k] * shapes.half[one, j])
+        theirs = shapes.velocity[other, i] + t * (b[j] * shapes.half[other, k] - b[k] * shapes.half[other, j])
+        square += d * d
+        rate += d * (mine - theirs)
+    return -rate / math.sqrt(max(square, 1e-12))
+
+
+@compiled
+def distance_of_capsules(shapes: Shapes, one: int, other: int) -> tuple[float, float, float]:
+    """Of two shapes, by the segments c + s h with −1 ≤ s ≤ 1: the least ‖d + s h₁ − t h₂‖, less radii; s; t."""
     h, k = shapes.half[one], shapes.half[other]
     aa = bb = ab = da = db = dd = 0.0
     for i in range(3):
@@ -98,18 +137,28 @@ def square_of_distance(shapes: Shapes, one: int, other: int) -> float:
         da += d * h[i]
         db += d * k[i]
         dd += d * d
-    least = math.inf
+    best = (math.inf, 0.0, 0.0)
     determinant = aa * bb - ab * ab
     if determinant > 1e-12 * aa * bb:
         s, t = (ab * db - bb * da) / determinant, (aa * db - ab * da) / determinant
         if abs(s) <= 1.0 and abs(t) <= 1.0:
-            least = dd + s * (2.0 * da + s * aa) + t * (-2.0 * db + t * bb) - 2.0 * s * t * ab
+            best = (_square(aa, bb, ab, da, db, dd, s, t), s, t)
     for end in (-1.0, 1.0):  # else one of the four ends is nearest
         t = max(-1.0, min(1.0, (db + end * ab) / bb)) if bb > 0.0 else 0.0
-        least = min(least, dd + 2.0 * end * da + aa + t * (-2.0 * db + t * bb) - 2.0 * end * t * ab)
+        best = _nearer(best, (_square(aa, bb, ab, da, db, dd, end, t), end, t))
         s = max(-1.0, min(1.0, (end * ab - da) / aa)) if aa > 0.0 else 0.0
-        least = min(least, dd + s * (2.0 * da + s * aa) - 2.0 * end * db + bb - 2.0 * end * s * ab)
-    return least
+        best = _nearer(best, (_square(aa, bb, ab, da, db, dd, s, end), s, end))
+    return math.sqrt(max(best[0], 0.0)) - shapes.radius[one, 0] - shapes.radius[other, 0], best[1], best[2]
+
+
+@compiled
+def _nearer(one: Three, other: Three) -> Three:
+    return one if one[0] <= other[0] else other
+
+
+@compiled
+def _square(aa: float, bb: float, ab: float, da: float, db: float, dd: float, s: float, t: float) -> float:
+    return dd + s * (2.0 * da + s * aa) + t * (-2.0 * db + t * bb) - 2.0 * s * t * ab
 
 
 @compiled
