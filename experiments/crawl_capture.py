@@ -5,8 +5,9 @@
 prints tables beside what the document says, and writes `results/crawl_capture_*.png`: the captured skeleton, and the
 robot with and without CoM rows. The cycle, its places and its timing are the same in both arms; only the two rows of
 the centre of mass are replaced by the position of the trunk, which goes along as the person's did. The robot is
-position controlled, without feedback; every trial has another load that the plan does not know (up to 4 kg on a random
-link), noise on the commands, and a turned start. Effort limits are enforced. Any BVH file of a person who crawls will do.
+position controlled, without feedback, by commands that make up for how joints give way at rest. Every trial has another
+load that the plan does not know (up to 4 kg on a random link), noise on the commands, and a turned start. Effort limits
+are enforced. Any BVH file of one who crawls will do.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def crawl(imitation: Imitation, seed: int, cycles: int = CYCLES, moments: int = 
     table = imitation.table(cycles)
     with Simulation(robot, seed=seed) as simulation:
         simulation.view = View(azimuth=105.0, elevation=-12.0, distance=1.0)
-        simulation.reset(table.positions[0], base=start(imitation, rng.normal(0.0, 0.02)))
+        simulation.reset(imitation.joints[0], base=start(imitation, rng.normal(0.0, 0.02)))
         simulation.attach(rng.uniform(0.0, HEAVIEST), str(rng.choice([link.name for link in robot.links])))
         reference, limits = simulation.new_reference(), np.array([joint.effort for joint in robot.moving])
         begin = simulation.base_to_world
@@ -118,8 +119,9 @@ def arm(imitation: Imitation, seeds: Sequence[int] = SEEDS, cycles: int = CYCLES
 def line(name: str, trials: Sequence[Trial], stride: float, cycles: int = CYCLES) -> str:
     """A row of the table."""
     forward, across, turn = (np.array([getattr(t, what) for t in trials]) for what in ("forward", "across", "turn"))
+    upright = f"{sum(not t.fell for t in trials):3d} of {len(trials):<3d}"
     return (
-        f"{name:14s}{sum(not t.fell for t in trials):3d} of {len(trials):<3d}{forward.mean():7.2f} ± {forward.std():.2f} m"
+        f"{name:14s}{upright}{forward.mean():7.2f} ± {forward.std():.2f} m"
         f"{(forward / (cycles * stride)).mean():8.0%}{np.abs(across).mean() / cycles:11.3f} m"
         f"{np.abs(turn).mean() / cycles:9.1f}°{(forward / [t.seconds for t in trials]).mean():10.3f} m/s"
         f"{np.mean([t.inside for t in trials]):9.0%}{max(t.effort for t in trials):9.0%}"

@@ -59,11 +59,12 @@ def standing(path, skeleton, frames=5, frame_time=FRAME_TIME):
     return path
 
 
-def crawling(path, stride=0.3, period=4.0, swing=0.6, order=ORDER, together=False, cycles=3, width=0.0, lift=0.08):
+def crawling(path, stride=0.3, period=4.0, swing=0.6, order=ORDER, together=False, cycles=3, surge=0.0):
     """Write one who crawls along z with even steps; two limbs at a time if together.
 
-    The pelvis is 0.45 m high and goes along evenly; hands bear under the shoulders and knees under the hips, `width`
-    farther out. Knees and wrists have position channels, so that they are exactly where they should be.
+    The pelvis is 0.45 m high and goes along evenly, or is `surge` ahead and behind by turns; hands bear under the
+    shoulders and knees under the hips. Knees and wrists have position channels, so that they are exactly where they
+    should be.
     """
     names = {joint: limb for limb, joint in JOINTS.items()}
     nodes = tuple(replace(node, channels=MOVES + TURNS) if node.name in names else node for node in person().nodes)
@@ -73,21 +74,22 @@ def crawling(path, stride=0.3, period=4.0, swing=0.6, order=ORDER, together=Fals
     starts = {limb: period * (k // 2 * 2 if together else k) / len(order) for k, limb in enumerate(order)}
     rows = []
     for time in times:
-        pelvis = np.array([0.0, 0.45, stride * time / period])
-        wanted = {limb: _limb(limb, time, starts[limb], stride, period, swing, width, lift) for limb in order}
+        ahead = surge * np.sin(2 * np.pi * time / period)
+        pelvis = np.array([0.0, 0.45, stride * time / period + ahead])
+        wanted = {limb: _limb(limb, time, starts[limb], stride, period, swing) for limb in order}
         rows.append(_frame(skeleton, names, pelvis, lying, wanted))
     Bvh(skeleton, FRAME_TIME, np.array(rows)).write(path)
     return path
 
 
-def _limb(limb, time, start, stride, period, swing, width, lift):
+def _limb(limb, time, start, stride, period, swing):
     """Where a limb is in the world."""
     side = 1.0 if limb.startswith("left") else -1.0
     x, y, z = (0.18, 0.0, 0.5) if limb.endswith("wrist") else (0.1, 0.05, 0.0)
     cycle, now = divmod(time - start, period)
     share = min(now / swing, 1.0)
     z += stride * ((start + swing / 2) / period - 0.5 + cycle + minimum_jerk(share))
-    return np.array([side * (x + width), y + lift * np.sin(np.pi * share) ** 2, z])
+    return np.array([side * x, y + 0.08 * np.sin(np.pi * share) ** 2, z])
 
 
 def _frame(skeleton, names, pelvis, lying, wanted):

@@ -322,7 +322,7 @@ def test_parts_are_found_by_the_names_that_programs_give_them(tmp_path, rename):
 
 def test_parts_of_unknown_names_can_be_told():
     skeleton = person(lambda name: f"joint {[each for each, *_ in PERSON].index(name)}")
-    with pytest.raises(CannotImitate, match="pelvis.*parts="):
+    with pytest.raises(CannotImitate, match=r"pelvis.*parts="):
         find_parts(skeleton)
     known = find_parts(person())
     told = {part: skeleton.names[node] for part, node in known.items()}

@@ -83,7 +83,7 @@ def imitate(
     strip: Annotated[Path | None, typer.Option(help="PNG file: the robot in the motion, without physics.")] = None,
     whole: Annotated[bool, typer.Option("--whole", help="The whole motion as it is, not one cycle of a gait.")] = False,
     com: Annotated[bool, typer.Option(help="Keep the centre of mass above the limbs that bear.")] = True,
-    margin: Annotated[float, typer.Option(min=0.0, help="By so many metres.")] = 0.05,
+    margin: Annotated[float, typer.Option(min=0.0, help="By so many metres.")] = 0.03,
     stride: Annotated[
         float | None, typer.Option(min=0.01, help="Metres of a cycle; the person's, if not told.")
     ] = None,

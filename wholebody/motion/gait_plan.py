@@ -7,7 +7,7 @@ exactly where it is, at the height of the ground.
 Times. Swings keep their order and their durations. If more limbs would fly at once than may, the later one waits, and
 also until the centre of mass has come to where the others bear it. At a height z, a minimum-jerk motion over a distance
 d in a time T takes the zero-moment point away from the centre of mass by (z/g) · 5.77 d/T² at most, which is to stay
-within a part of the margin.
+below SWAY; meanwhile more limbs bear than during a swing, and their polygon is wider.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from wholebody.motion.trajectory import Array
 
 GRAVITY = 9.81
 PEAK = 5.7735  # of the acceleration of a minimum-jerk motion: 10/√3 · d/T²
-SHARE = 0.5  # of the margin, that accelerating may use up
+SWAY = 0.025  # m, of the zero-moment point about the centre of mass
 SLOWEST = 5.0
 CLEARANCE = 0.04  # m, at least, of a limb that flies
 BRIEFEST = 0.15  # s, between swings
@@ -161,7 +161,7 @@ def planned(
     com = _com_targets(stance, before, order, stride, phases, margin)
     durations = slower * gait.durations
     steps = np.linalg.norm(np.vstack([np.diff(com, axis=0), com[:1] + np.array([stride, 0.0]) - com[-1:]]), axis=1)
-    waits = np.sqrt(stance.com[2] / GRAVITY * PEAK * steps / (SHARE * max(margin, 1e-3)))
+    waits = np.sqrt(stance.com[2] / GRAVITY * PEAK * steps / SWAY)
     lifts, downs, period = _timed(gait, durations, np.maximum(waits, BRIEFEST), count - supports, slower)
     if period > SLOWEST * gait.period:
         raise CannotImitate(

@@ -7,14 +7,19 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
 from wholebody.model.model import Model
 from wholebody.motion.captured_gait import Flags
 from wholebody.motion.imitating_limbs import ImitatingLimb
 from wholebody.motion.keyframes import KeyFrame, KeyFrames
 from wholebody.motion.quality import Quality, judged
+from wholebody.motion.rest_efforts import efforts_at_rest
 from wholebody.motion.table import JointTable
 from wholebody.motion.trajectory import Array
+
+HAND_OVER = 0.1
+"""Seconds over which loads are handed from limb to limb."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +57,31 @@ class Imitation:
         """The surfaces or links that bear."""
         return tuple(limb.frame for limb, bears in zip(self.limbs, self.bearing[row], strict=True) if bears)
 
+    @property
+    def joints(self) -> Array:
+        """The joints alone, rows × joints."""
+        return self.q[:, self.model.nq - len(self.model.joint_names) :]
+
+    @cached_property
+    def commands(self) -> Array:
+        """Positions to command so that joints that give way are where they should be, at rest: q + τ/k.
+
+        k is the stiffness of the robot's servos, τ what they hold at rest, smoothed where loads are handed over.
+        """
+        frames = [limb.frame for limb in self.limbs]
+        efforts = efforts_at_rest(self.model, frames, self.q, self.bearing)
+        if self.stride:
+            efforts = np.vstack([gaussian_filter1d(efforts[:-1], HAND_OVER / self.period, axis=0, mode="wrap")] * 2)
+        else:
+            efforts = gaussian_filter1d(efforts, HAND_OVER / self.period, axis=0)
+        gains = self.model.robot.gains
+        give = [1 / gains[name].stiffness if name in gains else 0.0 for name in self.model.joint_names]
+        lower, upper = (np.array([getattr(j, end) for j in self.model.robot.moving]) for end in ("lower", "upper"))
+        return np.clip(self.joints + efforts[: len(self.q)] * give, lower, upper)
+
     def table(self, cycles: int = 1) -> JointTable:
-        """The joints, row by row, so many cycles after each other."""
-        joints = self.q[:, self.model.nq - len(self.model.joint_names) :]
+        """The commands, row by row, so many cycles after each other."""
+        joints = self.commands
         rows = np.vstack([joints, *[joints[1:]] * (cycles - 1)])
         return JointTable(
             self.model.joint_names, self.period, rows, f"imitation of {self.source}", self.model.robot.name
@@ -68,7 +95,7 @@ class Imitation:
         for before, after in pairwise(marks):
             parts = max(1, round((after - before) * self.period / every))
             rows += sorted({round(before + (after - before) * part / parts) for part in range(1, parts + 1)})
-        joints = self.q[:, self.model.nq - len(self.model.joint_names) :]
+        joints = self.joints
         frames = tuple(
             KeyFrame(joints[row], (row - before) * self.period, contacts=self.contacts(row))
             for before, row in zip([0, *rows], rows, strict=False)

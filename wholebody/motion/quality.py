@@ -12,11 +12,12 @@ from wholebody.model.model import Model
 from wholebody.model.support import Contacts
 from wholebody.motion.captured_gait import Flags
 from wholebody.motion.imitating_limbs import ImitatingLimb
+from wholebody.motion.rest_efforts import efforts_at_rest, hardest
 from wholebody.motion.trajectory import Array
 from wholebody.robots import geometry
 
 REACH = 0.01  # m: farther from its target a limb is out of reach
-LOOKS = 60  # postures in which the whole robot is looked at
+LOOKS = 30  # postures in which the whole robot is looked at
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def judged(
     slow_down: float,
 ) -> Quality:
     """Judge rows of configurations."""
-    places, depths, margins, efforts = _looked_at(model, limbs, q, bearing)
+    places, depths, margins = _looked_at(model, limbs, q, bearing)
     gaps = np.linalg.norm(places - targets, axis=2)
     joints = q[:, model.nq - len(model.joint_names) :]
     lower, upper = (np.array([getattr(joint, end) for joint in model.robot.moving]) for end in ("lower", "upper"))
@@ -117,20 +118,16 @@ def judged(
         mean_margin=float(margins[np.isfinite(margins)].mean()) if np.isfinite(margins).any() else -np.inf,
         inside=float((margins > 0).mean()),
         speed=(model.joint_names[int(speeds.argmax())], float(speeds.max())),
-        effort=(model.joint_names[int(efforts.argmax())], float(efforts.max())),
+        effort=hardest(model, efforts_at_rest(model, [limb.frame for limb in limbs], q, bearing)),
         slow_down=slow_down,
     )
 
 
-def _looked_at(
-    model: Model, limbs: Sequence[ImitatingLimb], q: Array, bearing: Flags
-) -> tuple[Array, Array, Array, Array]:
-    """Of each row: where limbs are, how high the lowest corner of each is, the support margin; and peaks of efforts."""
+def _looked_at(model: Model, limbs: Sequence[ImitatingLimb], q: Array, bearing: Flags) -> tuple[Array, Array, Array]:
+    """Of each row: where limbs are, how high the lowest corner of each that bears is, and the support margin."""
     frames = [model.frame(limb.frame) for limb in limbs]
     contacts: dict[tuple[bool, ...], Contacts] = {}
-    limits = np.array([joint.effort for joint in model.robot.moving])
     places, depths, margins = np.empty((len(q), len(limbs), 3)), np.empty((len(q), len(limbs))), np.empty(len(q))
-    efforts = np.zeros(len(limits))
     for row, configuration in enumerate(q):
         at, bears = model.at(configuration), tuple(map(bool, bearing[row]))
         if bears not in contacts:
@@ -140,18 +137,7 @@ def _looked_at(
             tilt = min(float(at.rotation(frame)[2, :2] @ corner) for corner in limb.outline)
             depths[row, index] = places[row, index, 2] - limb.clearance + (tilt if bears[index] else 0.0)
         margins[row] = contacts[bears].margin(at)
-        if any(bears):
-            columns = [frame for frame, on in zip(frames, bears, strict=True) if on]
-            loads = _loads(places[row, list(bears)], at.com_in_world, model.total_mass * 9.81)
-            rest = at.g - sum(at.jacobian(f)[2] * load for f, load in zip(columns, loads, strict=True))
-            efforts = np.maximum(efforts, np.abs(rest[6:]) / limits)
-    return places, depths, margins, efforts
-
-
-def _loads(points: Array, com: Array, weight: float) -> Array:
-    """What each point of contact bears at rest, pushing straight up: Σf = W, Σ f p = W c (the smallest such f)."""
-    matrix = np.vstack([np.ones(len(points)), points[:, 0], points[:, 1]])
-    return np.asarray(np.linalg.lstsq(matrix, weight * np.array([1.0, com[0], com[1]]), rcond=None)[0])
+    return places, depths, margins
 
 
 def _slide(places: Array, bearing: Flags) -> float:

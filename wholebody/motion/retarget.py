@@ -8,6 +8,9 @@ imitation.key_frames().write("crawl.yaml")
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -20,11 +23,14 @@ from wholebody.motion.gait_plan import GaitPlan, Stance, planned
 from wholebody.motion.imitating_limbs import ImitatingLimb, limbs_of, scale_of
 from wholebody.motion.imitation import Imitation
 from wholebody.motion.imitator import Imitator, Progress
+from wholebody.motion.rest_efforts import efforts_at_rest, hardest
 from wholebody.motion.trajectory import Array
 from wholebody.robots import geometry
 
 REACHED = 0.01  # m: a stride is taken if all limbs come this near to their places
-SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4)  # of the person's stride, tried one after the other
+HELD = 0.8  # and all joints can hold it with this share of their efforts
+SHARES = (1.0, 0.9, 0.8, 0.7, 0.55, 0.4)  # of the person's stride, tried one after the other
+LIKENESS = (0.5, 0.25, 0.0)  # tried one after the other for each stride
 TRIAL = 48  # instants of a cycle, when a stride is tried
 SMOOTHING = 0.04  # s
 SETTLING = 20  # solutions on the way from the robot's own posture into the stance
@@ -35,10 +41,10 @@ def imitate(
     model: Model,
     *,
     supports: int | None = None,
-    margin: float = 0.05,
+    margin: float = 0.03,
     stride: float | None = None,
     slower: float = 1.5,
-    likeness: float = 0.5,
+    likeness: float | None = None,
     with_com: bool = True,
     period: float = 0.01,
     progress: Progress | None = None,
@@ -47,9 +53,11 @@ def imitate(
 
     supports   limbs on the ground at any time: all but one, unless told
     margin     metres by which the centre of mass is to be inside of what bears
-    stride     metres of a cycle; else the person's, scaled by the legs, or as much of it as all limbs can reach
+    stride     metres of a cycle; else the person's, scaled by the legs, or as much of it as limbs reach
+               and joints can hold
     slower     how many times longer swings take than the person's
-    likeness   1: limbs bear where the person's did, scaled; 0: where they do in the robot's own posture, if it has one
+    likeness   1: limbs bear where the person's did, scaled; 0: where they do in the robot's own posture, if it has
+               one; if not told, as near to the person's as joints can hold
     with_com   keep the centre of mass there; without, the trunk goes along as the person's did
     period     seconds from row to row, about
     progress   called with the share that is done, 0 to 1
@@ -57,21 +65,16 @@ def imitate(
     limbs = limbs_of(model, gait.limbs)
     scales = [scale_of(limb, gait.capture) for limb in limbs]
     imitator = Imitator(model, limbs, _start(model, gait.capture, limbs))
-    stance, q = _stance(imitator, gait.reach, scales, likeness)
     needed = len(limbs) - 1 if supports is None else supports
     wanted = _leg_scale(limbs, scales) * gait.stride
-    plan = None
-    for length in [stride] if stride is not None else [share * wanted for share in SHARES]:
-        trial = planned(gait, stance, length, scales, supports=needed, margin=margin, slower=slower)
-        gap, limb, when = _worst(imitator, trial, q)
-        if gap <= REACHED:
-            plan = trial
-            break
-    if plan is None:
-        raise CannotImitate(
-            f"{model.robot.name} cannot reach: at {when:.2f} s of a cycle with a stride of {length:.2f} m its {limb} "
-            f"is {gap:.3f} m from where it should be; tell a shorter stride"
-        )
+    stances = [_stance(imitator, gait.reach, scales, each) for each in (LIKENESS if likeness is None else [likeness])]
+    how = {"supports": needed, "margin": margin, "slower": slower}
+    trials = (
+        _tried(imitator, planned(gait, stance, length, scales, **how), q)  # type: ignore[arg-type]
+        for length in ([share * wanted for share in SHARES] if stride is None else [stride])
+        for stance, q in stances
+    )
+    plan, q = _best(model, trials)
     follower = imitator if with_com else Imitator(model, limbs, imitator.home, with_com=False)
     return _looped(follower, plan, q, with_com, period, progress)
 
@@ -144,8 +147,19 @@ def _rows(plan: GaitPlan, times: Array, with_com: bool) -> tuple[Array, Flags, A
     return places, flags, com
 
 
-def _worst(imitator: Imitator, plan: GaitPlan, q: Array) -> tuple[float, str, float]:
-    """The largest distance of a limb from where it should be; which, and when."""
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A plan, looked at in a few instants: the limb that is farthest from its place, when, and the hardest joint."""
+
+    plan: GaitPlan
+    start: Array
+    gap: float
+    limb: str
+    time: float
+    effort: float
+
+
+def _tried(imitator: Imitator, plan: GaitPlan, q: Array) -> Trial:
     model, times = imitator.model, np.linspace(0.0, plan.period, TRIAL).repeat(2)  # the second time, tilts are known
     places, flags, com = _rows(plan, times, with_com=True)
     found = imitator.follow(q, places, flags, com)
@@ -155,7 +169,27 @@ def _worst(imitator: Imitator, plan: GaitPlan, q: Array) -> tuple[float, str, fl
     gaps = np.linalg.norm(there - wanted, axis=2)
     gaps[::2] = 0.0
     row, limb = np.unravel_index(int(gaps.argmax()), gaps.shape)
-    return float(gaps.max()), imitator.limbs[limb].part, float(times[row])
+    names = [limb.frame for limb in imitator.limbs]
+    _, effort = hardest(model, efforts_at_rest(model, names, found[1::2], flags[1::2]))
+    return Trial(plan, q, float(gaps.max()), imitator.limbs[limb].part, float(times[row]), effort)
+
+
+def _best(model: Model, trials: Iterable[Trial]) -> tuple[GaitPlan, Array]:
+    """The first plan that limbs reach and joints can hold, or the one they reach and hold most easily; its start."""
+    reached = []
+    for trial in trials:
+        if trial.gap <= REACHED and trial.effort <= HELD:
+            return trial.plan, trial.start
+        if trial.gap <= REACHED:
+            reached.append(trial)
+    if not reached:
+        raise CannotImitate(
+            f"{model.robot.name} cannot reach: at {trial.time:.2f} s of a cycle with a stride of "
+            f"{trial.plan.stride:.2f} m its {trial.limb} is {trial.gap:.3f} m from where it should be; "
+            "tell a shorter stride"
+        )
+    easiest = min(reached, key=lambda each: each.effort)
+    return easiest.plan, easiest.start
 
 
 def _looped(
