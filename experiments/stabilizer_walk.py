@@ -164,7 +164,10 @@ def _outcome(
 
 def main(seeds: int = 20) -> None:
     """Print the table and write it."""
-    lines = ["| walk | stabilizer | stand | ZMP error/mm | velocity/(m/s) | impact/weights | tilt/° |", 7 * "|---" + "|"]
+    lines = [
+        "| walk | stabilizer | stand | ZMP error/mm | velocity/(m/s) | impact/weights | tilt/° |",
+        7 * "|---" + "|",
+    ]
     print("\n".join(lines))
     for walk, (step_time, steps) in WALKS.items():
         for stabilizer in ("none", "dcm", "regions"):
