@@ -6,6 +6,8 @@ import pytest
 from wholebody.errors import BadGait
 from wholebody.locomotion.footsteps import Place
 from wholebody.locomotion.swing import Swing
+from wholebody.locomotion.swing_via import LegSwing
+from wholebody.model import DoublePendulum
 
 START, GOAL = Place(0.0, 0.1, 0.0), Place(0.4, 0.12, 0.3)
 
@@ -48,3 +50,23 @@ def test_near_its_end_a_swing_is_not_led_any_more():
 def test_a_swing_that_is_none_is_refused(end, lift, via):
     with pytest.raises(BadGait):
         Swing(START, GOAL, 0.0, end, lift, via)
+
+
+def test_the_via_time_found_by_newton_is_where_the_hip_torque_varies_least():
+    leg = DoublePendulum(0.3, 0.3, 4.0, 3.0)
+    swing = LegSwing(leg, (-0.2, -0.55), (0.2, -0.55), 0.06, 0.5)
+    best = swing.best_via()
+    everywhere = np.linspace(0.25, 0.75, 41)
+    deviations = [swing.deviation(via) for via in everywhere]
+    assert best == pytest.approx(everywhere[int(np.argmin(deviations))], abs=0.02)
+    assert swing.deviation(best) <= min(deviations) + 1e-3
+    assert max(deviations) > 1.05 * swing.deviation(best)
+
+
+def test_the_leg_of_a_swing_reaches_where_it_is_put_or_is_refused():
+    leg = DoublePendulum(0.3, 0.25, 4.0, 3.0)
+    swing = LegSwing(leg, (-0.1, -0.5), (0.1, -0.5), 0.05, 0.5)
+    place = leg.positions(swing._angles(0.07, -0.44))[1]
+    assert np.allclose(place, (0.07, 0.0, -0.44))
+    with pytest.raises(BadGait, match="does not reach"):
+        LegSwing(leg, (0.0, -0.6), (0.1, -0.5), 0.05, 0.5)

@@ -30,9 +30,9 @@ def test_with_a_stabilizer_the_fast_walk_goes_where_it_shall(stabilizer):
 
 
 def test_a_push_while_walking_is_caught_with_the_stabilizer_and_not_without():
-    sideways = (0.0, 120.0, 4.0)
-    assert not run("dcm", 0.6, forward(0.2, 8), seed=1, push=sideways).fell
-    assert run("none", 0.6, forward(0.2, 8), seed=1, push=sideways).fell
+    sideways = (0.0, 100.0, 3.3)
+    assert not run("dcm", 0.8, forward(0.2, 4), seed=1, push=sideways).fell
+    assert run("none", 0.8, forward(0.2, 4), seed=1, push=sideways).fell
 
 
 @pytest.mark.parametrize("name", ["minihubo", "hoap3"])

@@ -1,1 +1,29 @@
 """Walking and balance: pendulum, footsteps, swing, preview, walking pattern, ZMP regions, stabilizers."""
+
+from wholebody.locomotion.estimates import Estimates, Estimator, FootAnchored
+from wholebody.locomotion.footsteps import Feet, Footstep, Place, StepLimits, Velocity
+from wholebody.locomotion.gait import Gait, gait_of
+from wholebody.locomotion.pattern import Pattern, Target
+from wholebody.locomotion.stabilizers import Command, Stabilizer, stabilizer_named
+from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.warmup import warmup
+
+__all__ = [
+    "Command",
+    "Estimates",
+    "Estimator",
+    "Feet",
+    "FootAnchored",
+    "Footstep",
+    "Gait",
+    "Pattern",
+    "Place",
+    "Stabilizer",
+    "StepLimits",
+    "Target",
+    "Velocity",
+    "Walker",
+    "gait_of",
+    "stabilizer_named",
+    "warmup",
+]

@@ -48,6 +48,7 @@ class Target:
     left_share: float  # of the weight
     phase_left: float  # s, to the end of the phase
     landing: Place | None  # where the foot that swings will be put
+    double_support: float  # s, after it lands
 
     def foot(self, side: Side) -> FootPoint:
         """One of the feet."""
@@ -160,6 +161,7 @@ class Pattern:
             self._share(support, state.zmp),
             np.inf if phase is None else phase.end - time,
             None if phase is None or phase.step is None else phase.step.at,
+            self.gait.double_support,
         )
 
     def _new_swing(self, phase: Phase) -> Swing:

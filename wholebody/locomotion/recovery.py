@@ -18,13 +18,15 @@ def landing_instead(target: Target, off: Array, shift: Array, threshold: float) 
     """Where to put the foot that swings, if ξ will be off by more than a threshold when it lands.
 
     With the ground pushing `shift` away from where it was to push, ξ − ξ_ref grows to shift + (off − shift) eᵚᵗ; what
-    will have come back by then needs no step.
+    will have come back by then needs no step. As the weight takes its time T to the new foot, a step further by one
+    takes (1 − e⁻ᵚᵀ) / ωT of that.
     """
     goal = target.landing
     if goal is None:
         return None
     then = shift + (off - shift) * math.exp(target.omega * target.phase_left)
-    then = np.where(then * off > 0.0, then, 0.0)
+    slow = target.omega * target.double_support
+    then = np.where(then * off > 0.0, then, 0.0) * slow / (1.0 - math.exp(-slow))
     if math.hypot(*then) < threshold:
         return None
     return Place(goal.x + float(then[0]), goal.y + float(then[1]), goal.yaw)
@@ -41,8 +43,8 @@ def hasty(gait: Gait) -> Gait:
     return replace(
         gait,
         begin=0.08,
-        step_time=0.55 * gait.step_time,
-        double_support=0.1 * gait.step_time,
+        step_time=1.35 / gait.omega,
+        double_support=0.24 / gait.omega,
         inward=inward,
         limits=limits,
     )

@@ -1,0 +1,83 @@
+"""When the swinging foot passes its via point: the time t_m at which the hip's torque varies least (Stabilizer, 3.9).
+
+The leg is a double pendulum that hangs from the hip, the foot goes through the via point by a piecewise cubic with
+continuous acceleration (Eq. 3.16), and Newton's method finds where the standard deviation of the hip's torque has its
+minimum (Fig. 3.26).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from wholebody.errors import BadGait
+from wholebody.model import DoublePendulum
+from wholebody.model.layout import Array
+from wholebody.motion import via_cubic
+
+SAMPLES = 120
+EARLIEST, LATEST = 0.2, 0.8
+
+
+@dataclass(frozen=True)
+class LegSwing:
+    """A swing of a leg that is a pendulum: its end goes from one place below the hip to another, over a via point."""
+
+    leg: DoublePendulum
+    start: tuple[float, float]  # x and z from the hip, m
+    end: tuple[float, float]
+    lift: float  # m, of the via point above the higher end
+    duration: float  # s
+
+    def __post_init__(self) -> None:
+        """Refuse what the leg does not reach."""
+        longest = self.leg.upper + self.leg.lower
+        for x, z in (self.start, self.end):
+            if math.hypot(x, z) >= longest:
+                raise BadGait(f"a leg of {longest:.3f} m does not reach {x:g}, {z:g} m below its hip")
+
+    def hip_torque(self, via: float) -> Array:
+        """Over time, if the via point is passed at this share of the duration."""
+        T = self.duration
+        middle = ((self.start[0] + self.end[0]) / 2, max(self.start[1], self.end[1]) + self.lift)
+        path = via_cubic([self.start, middle, self.end], [0.0, via * T, T])
+        times = np.linspace(0.0, T, SAMPLES)
+        q = np.array([self._angles(*place) for place in path.sample(times).position])
+        v = np.gradient(q, times, axis=0, edge_order=2)
+        a = np.gradient(v, times, axis=0, edge_order=2)
+        return np.array([self.leg.inverse_dynamics(*row)[0] for row in zip(q, v, a, strict=True)])
+
+    def deviation(self, via: float) -> float:
+        """The standard deviation of the hip's torque, N·m."""
+        return float(np.std(self.hip_torque(via)))
+
+    def best_via(self) -> float:
+        """t_m as a share of the duration."""
+        return newton_minimum(self.deviation, 0.5, EARLIEST, LATEST)
+
+    def _angles(self, x: float, z: float) -> tuple[float, float]:
+        """Of hip and knee, the knee bent as people's are."""
+        upper, lower = self.leg.upper, self.leg.lower
+        cosine = (x * x + z * z - upper**2 - lower**2) / (2 * upper * lower)
+        knee = math.acos(min(1.0, max(-1.0, cosine)))
+        hip = math.atan2(-x, -z) - math.atan2(lower * math.sin(knee), upper + lower * math.cos(knee))
+        return hip, knee
+
+
+def newton_minimum(
+    function: Callable[[float], float], start: float, lowest: float, highest: float, width: float = 0.01
+) -> float:
+    """x ← x − f′ / f″ with differences of a width, kept between bounds; downhill where f curves the wrong way."""
+    x = start
+    for _ in range(25):
+        below, here, above = (function(x + k * width) for k in (-1, 0, 1))
+        slope, curve = (above - below) / (2 * width), (above - 2 * here + below) / width**2
+        step = -slope / curve if curve > 0 else -math.copysign(0.1, slope)
+        after = min(max(x + min(max(step, -0.1), 0.1), lowest + width), highest - width)
+        if abs(after - x) < 1e-4:
+            return after
+        x = after
+    return x
