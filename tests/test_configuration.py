@@ -289,7 +289,7 @@ def test_the_ready_ones_are_those_of_the_paper_and_of_our_robots():
 # Plug-ins and the schema.
 
 
-@pytest.mark.parametrize("kind", plugins.BUILT_IN)
+@pytest.mark.parametrize("kind", plugins.KINDS)
 def test_all_that_is_built_in_can_be_had(kind):
     for name in plugins.names(kind):
         assert callable(plugins.load(kind, name))

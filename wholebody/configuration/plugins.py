@@ -16,46 +16,7 @@ from typing import Any
 
 from wholebody.errors import BadConfiguration, UnknownName
 
-BUILT_IN: dict[str, dict[str, str]] = {
-    "tasks": {
-        "joint_position": "wholebody.tasks:JointPositionTask",
-        "cartesian_position": "wholebody.tasks:CartesianPositionTask",
-        "orientation_2d": "wholebody.tasks:Orientation2DTask",
-        "orientation_3d": "wholebody.tasks:Orientation3DTask",
-        "pose": "wholebody.tasks:PoseTask",
-        "center_of_mass": "wholebody.tasks:CenterOfMassTask",
-        "center_of_pressure": "wholebody.tasks:CenterOfPressureTask",
-        "external_force": "wholebody.tasks:ExternalForceTask",
-        "internal_force": "wholebody.tasks:InternalForceTask",
-        "joint_limits": "wholebody.tasks:JointLimitTask",
-        "momentum": "wholebody.tasks:MomentumTask",
-    },
-    "constraints": {
-        "flat_contact": "wholebody.constraints:FlatContact",
-        "point_contact": "wholebody.constraints:PointContact",
-        "line_contact": "wholebody.constraints:LineContact",
-        "omni_wheel": "wholebody.constraints:OmniWheelContact",
-        "coactuation": "wholebody.constraints:Coactuation",
-        "fixed_base": "wholebody.constraints:FixedBase",
-    },
-    "controllers": {
-        "wbosc": "wholebody.control:WBOSC",
-        "quadratic": "wholebody.control:QuadraticController",
-    },
-    "interfaces": {
-        "simulation": "wholebody.cli.interfaces:simulation",
-        "daemon": "wholebody.cli.interfaces:daemon",
-        "loopback": "wholebody.cli.interfaces:loopback",
-    },
-    "clocks": {
-        "steady": "wholebody.cli.interfaces:steady",
-    },
-    "transports": {
-        "channel": "wholebody.parameters.transports:Channels",
-        "udp": "wholebody.parameters.transports:Udp",
-        "zenoh": "wholebody.parameters.transports:Zenoh",
-    },
-}
+KINDS = ("tasks", "constraints", "controllers", "interfaces", "clocks", "transports")
 
 
 def names(kind: str) -> tuple[str, ...]:
@@ -77,4 +38,5 @@ def load(kind: str, name: str) -> Any:
 
 @cache
 def _table(kind: str) -> dict[str, str]:
-    return BUILT_IN[kind] | {entry.name: entry.value for entry in entry_points(group=f"wholebody.{kind}")}
+    found = sorted(entry_points(group=f"wholebody.{kind}"), key=lambda entry: not entry.value.startswith("wholebody."))
+    return {entry.name: entry.value for entry in found}
