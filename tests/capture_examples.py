@@ -1,6 +1,7 @@
 """People made of numbers, for tests of motion capture: a skeleton by any naming, and one who crawls."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +13,7 @@ TURNS = ("Zrotation", "Yrotation", "Xrotation")
 MOVES = ("Xposition", "Yposition", "Zposition")
 ORDER = ("left_wrist", "right_knee", "right_wrist", "left_knee")
 FRAME_TIME = 1 / 60
+SHARED = Path(__file__).parents[2] / "shared" / "motion"  # captures of real people, beside the project, if at all
 
 # name, parent, offset from it in metres: x left, y up, z forward
 PERSON = (

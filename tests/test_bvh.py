@@ -1,11 +1,10 @@
 """Motion capture files: what they say, what is wrong with them, and whose axes and units they are in."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
-from capture_examples import PERSON, person, standing
+from capture_examples import PERSON, SHARED, person, standing
 from scipy.spatial.transform import Rotation
 
 from wholebody.errors import BadMotion, BadMotionFile, CannotImitate, UnknownName
@@ -14,7 +13,6 @@ from wholebody.motion.bvh import Bvh
 from wholebody.motion.capture import UNITS, Capture
 from wholebody.motion.skeleton import CHANNELS, Node, Skeleton
 
-SHARED = Path("/work/shared/motion")
 SMALL = """HIERARCHY
 ROOT Hips
 {

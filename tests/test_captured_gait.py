@@ -198,3 +198,11 @@ def test_a_cycle_that_would_take_more_than_five_times_as_long_is_refused(trot):
 def test_at_least_one_limb_bears_and_one_is_free(gait, supports):
     with pytest.raises(CannotImitate, match="limbs are to bear"):
         plan_of(gait, supports=supports)
+
+
+def test_limbs_are_as_far_ahead_of_the_body_as_behind_it(gait):
+    plan = plan_of(gait)
+    times = np.linspace(0.0, plan.period, 500)
+    for limb in range(4):
+        away = [plan.limb(limb, time)[0] - plan.stride * (time / plan.period - 0.5) for time in times]
+        assert np.mean(away) == pytest.approx(PLACES[limb, 0], abs=0.06)

@@ -1,10 +1,8 @@
 """A captured crawl on robots: what they do with it, what they cannot do, and whether Atlas gets anywhere by it."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from capture_examples import crawling, person, standing
+from capture_examples import SHARED, crawling, person, standing
 from typer.testing import CliRunner
 
 from experiments.crawl_capture import crawl
@@ -257,7 +255,7 @@ def test_atlas_gets_as_far_as_planned(imitation):
 
 
 def test_captures_of_a_real_person_can_be_imitated(model):
-    path = Path("/work/shared/motion/cmu_111_03_crawling.bvh")
+    path = SHARED / "cmu_111_03_crawling.bvh"
     if not path.exists():
         pytest.skip(f"{path.name} is not part of the project, and is not on this machine")
     done = imitate(CapturedGait.of(Capture.read(path)), model, likeness=0.5, period=0.1)

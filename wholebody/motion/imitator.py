@@ -46,7 +46,9 @@ class Imitator:
         self._joints = moving_joints(model.robot, limbs)
         self._clearances = np.array([(0.0, 0.0, limb.clearance) for limb in limbs])
         self._behind = {
-            limb.part: float(at.position(model.frame(limb.behind))[2]) + OFF_GROUND for limb in limbs if limb.behind
+            limb.part: max(float(at.position(model.frame(limb.behind))[2]), limb.clearance) + OFF_GROUND
+            for limb in limbs
+            if limb.behind
         }
         self._trunk_from_com = at.position(0)[:2] - at.com_in_world[:2]
         self._solvers: dict[tuple[tuple[bool, ...], bool], InverseKinematics] = {}
