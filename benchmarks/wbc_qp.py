@@ -66,8 +66,9 @@ def sections(rounds: int) -> list[Section]:
 def limit(report: Report) -> None:
     """The budgets."""
     for name, limit_us in LIMITS_US.items():
-        report.limit_median(f"{name}_qp", limit_us)
-        report.limit_median(f"{name}_qp_active", limit_us)
+        for which in (f"{name}_qp", f"{name}_qp_active"):
+            if which in report.results:
+                report.limit_median(which, limit_us)
 
 
 def cycles(name: str, count: int) -> dict[str, Timing | float]:

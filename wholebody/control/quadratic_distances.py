@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import coal
 import numpy as np
 
@@ -15,6 +17,14 @@ from wholebody.model.snapshot import Snapshot
 
 ROUND = (coal.Sphere, coal.Capsule)
 NOBODY = Limit("distance", "no pair", "m/s²")
+
+
+class Measurement(NamedTuple):
+    """Two shapes, and coal's way to measure between them."""
+
+    one: int
+    other: int
+    of: Any
 
 
 class Distances:
@@ -37,6 +47,7 @@ class Distances:
         self._placed = [coal.Transform3s() for _ in self._solids]
         self._near, self._room = np.zeros(len(self._pairs), np.int64), np.zeros(len(self._pairs))
         self._row_of: dict[int, int] = {}  # of each pair that has one
+        self._measured: dict[int, Measurement] = {}  # in each row that is taken
         self._gaps, self._frames = np.zeros((most, 10)), np.zeros((most, 2), np.int64)
         self._gaps[:, 9] = np.inf
         self._request, self._result = coal.DistanceRequest(), coal.DistanceResult()
@@ -51,8 +62,7 @@ class Distances:
             near = near[np.argpartition(self._room[:count], self.most)[: self.most]]
         if count or self._row_of:
             self._give_rows(near.tolist())
-            for pair, row in self._row_of.items():
-                self._measure(pair, row)
+            self._measure()
         fill_pairs(*memory, model.numbers, snapshot.storage, self._frames, self._gaps)
 
     def _give_rows(self, near: list[int]) -> None:
@@ -60,11 +70,14 @@ class Distances:
         gone = [pair for pair in self._row_of if pair not in near]
         come = [pair for pair in near if pair not in self._row_of]
         for pair in gone:
-            self._gaps[self._row_of.pop(pair), 9] = np.inf
+            row = self._row_of.pop(pair)
+            self._gaps[row, 9] = np.inf
+            del self._measured[row]
         free = [row for row in range(self.most) if row not in self._row_of.values()] if come else []
         for pair, row in zip(come, free, strict=False):
             self._row_of[pair] = row
             self._frames[row] = self._shapes.frame[self._pairs[pair]]
+            self._measured[row] = self._measurement(pair)
         if gone or come:
             named = {row: self._name(pair) for pair, row in self._row_of.items()}
             self.limits = tuple(named.get(row, NOBODY) for row in range(self.most))
@@ -73,18 +86,21 @@ class Distances:
         one, other = (self._solids[shape].link for shape in self._pairs[pair])
         return Limit("distance", f"'{one}' and '{other}'", "m/s²")
 
-    def _measure(self, pair: int, row: int) -> None:
-        """The nearest points of two shapes; what is nearer than the clearance already need not come apart."""
-        one, other = self._pairs[pair]
-        for shape in (one, other):
-            self._placed[shape].setTransform(self._shapes.rotation[shape], self._shapes.centre[shape])
-        result = self._result
-        result.clear()
-        a, b = self._solids[one].geometry, self._solids[other].geometry
-        distance = coal.distance(a, self._placed[one], b, self._placed[other], self._request, result)
-        gap = self._gaps[row]
-        gap[:3], gap[3:6], gap[6:9] = result.getNearestPoint1(), result.getNearestPoint2(), result.normal
-        gap[9] = max(distance, self._reach[0])
+    def _measurement(self, pair: int) -> Measurement:
+        one, other = self._pairs[pair].tolist()
+        return Measurement(one, other, coal.ComputeDistance(self._solids[one].geometry, self._solids[other].geometry))
+
+    def _measure(self) -> None:
+        """The nearest points of all pairs with a row; what is nearer than the clearance need not come apart."""
+        placed, result, least = self._placed, self._result, self._reach[0]
+        for shape in {shape for each in self._measured.values() for shape in each[:2]}:
+            placed[shape].setTransform(self._shapes.rotation[shape], self._shapes.centre[shape])
+        for row, each in self._measured.items():
+            result.clear()
+            distance = each.of(placed[each.one], placed[each.other], self._request, result)
+            gap = self._gaps[row]
+            gap[:3], gap[3:6], gap[6:9] = result.getNearestPoint1(), result.getNearestPoint2(), result.normal
+            gap[9] = max(distance, least)
 
 
 def _pairs(collisions: Collisions, shapes: list[Solid], clearance: float) -> Integers:

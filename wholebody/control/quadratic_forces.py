@@ -99,7 +99,7 @@ def push(a: All, turned: Array, gradient: Array) -> None:
 
 
 @compiled
-def factor_forces(table: Integers, a: All, count: int, tolerance: float) -> int:
+def factor_forces(table: Integers, a: All, count: int, tolerance: float, hard: float) -> int:
     """The levels of the tasks on forces, those of one level of the problem together, and that of the least efforts."""
     chain, sizes, work = a.force, a.sizes, a.work
     held, used = work.state[HELD], work.state[PUSHED]
@@ -125,7 +125,7 @@ def factor_forces(table: Integers, a: All, count: int, tolerance: float) -> int:
         rank = _factor_force(chain, first, first + columns, width, used, held, tolerance)
         count = note_level(work, count, FORCE, first, columns, used, rank)
         used += rank
-    rank = _factor_force(chain, passive + pressed, width, width, used, held, tolerance)
+    rank = _factor_force(chain, passive + pressed, width, width, used, held, hard)
     count = note_level(work, count, FORCE, passive + pressed, sizes.driven, used, rank)
     used += rank
     work.state[TURNED] = used

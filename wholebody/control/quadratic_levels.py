@@ -118,7 +118,7 @@ def factor_levels(
         factor_gram(chain, first, end - first, used - rank, rank)
     state[ROTATED] = used
     count = note_level(work, count, REST, 0, 0, used, n - used)
-    state[LEVELS] = factor_forces(table, a, count, hard)
+    state[LEVELS] = factor_forces(table, a, count, settings[TASK_TOLERANCE], hard)
     return WELL
 
 
