@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import sys
 
+import numpy as np
+
 from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.hardware.connection import connect
@@ -40,8 +42,6 @@ def main(name: str = "hubo2plus", where: str = "simulated") -> None:
 
 def robot_records(robot):
     """A state and a reference."""
-    import numpy as np
-
     return np.zeros(1, robot.state_dtype())[0], np.zeros(1, robot.reference_dtype())[0]
 
 

@@ -38,7 +38,7 @@ from wholebody.robots.robot import Robot
 from wholebody.simulation import SensorModel, Simulation
 
 RESULTS = Path(__file__).parent / "results"
-FALLEN_TILT, FALLEN_HEIGHT = math.radians(37), 0.6
+FALLEN_TILT, FALLEN_HEIGHT = math.radians(60), 0.7
 Steps = Callable[[Feet, Gait], tuple[Footstep, ...]]
 
 

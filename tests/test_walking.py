@@ -7,14 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from experiments.stabilizer_walk import WALKS, forward, run
+from experiments.stabilizer_walk import forward, run
 from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.errors import BadFootsteps, BadGait, SensorLost, VelocityClamped
 from wholebody.locomotion.walker import Walker
 from wholebody.simulation import SensorModel, Simulation
 
-FAST = WALKS["0.2 m in 0.6 s, 20 steps"]
+FAST = (0.6, forward(0.2, 14))
+pytestmark = pytest.mark.timeout(240)  # a busy machine simulates slowly
 
 
 def test_the_pattern_alone_falls_in_a_fast_walk():
@@ -25,14 +26,13 @@ def test_the_pattern_alone_falls_in_a_fast_walk():
 def test_with_a_stabilizer_the_fast_walk_goes_where_it_shall(stabilizer):
     went = run(stabilizer, *FAST, seed=0)
     assert not went.fell
-    assert went.distance == pytest.approx(4.0, abs=0.1)
+    assert went.distance == pytest.approx(2.8, abs=0.1)
     assert went.tilt < math.radians(4)
 
 
-def test_a_push_while_walking_is_caught_with_the_stabilizer_and_not_without():
-    sideways = (0.0, 100.0, 3.3)
-    assert not run("dcm", 0.8, forward(0.2, 4), seed=1, push=sideways).fell
-    assert run("none", 0.8, forward(0.2, 4), seed=1, push=sideways).fell
+@pytest.mark.parametrize(("stabilizer", "falls"), [("none", True), ("dcm", False)])
+def test_a_push_while_walking_is_caught_with_the_stabilizer_and_not_without(stabilizer, falls):
+    assert run(stabilizer, 0.8, forward(0.2, 3), seed=1, push=(0.0, 100.0, 3.3)).fell == falls
 
 
 @pytest.mark.parametrize("name", ["minihubo", "hoap3"])
@@ -82,17 +82,17 @@ def test_it_stands_walks_changes_speed_and_direction_turns_and_stops():
     told.walking.stand()
     told.stands()
     told.walking.walk(velocity=(0.15, 0.0, 0.0))
-    told.go(4.0)
+    told.go(3.0)
     told.walking.walk(velocity=(0.25, 0.0, 0.2))
-    told.go(4.0)
+    told.go(3.0)
     told.walking.stop()
     told.stands()
     walked, turned = told.world.com_in_world.copy(), told.yaw
-    assert walked[0] > 0.8
-    assert 0.2 < turned < 1.0
-    told.walking.turn(-math.pi / 4)
+    assert walked[0] > 0.5
+    assert 0.1 < turned < 1.0
+    told.walking.turn(-0.4)
     told.stands()
-    assert told.yaw == pytest.approx(turned - math.pi / 4, abs=0.05)
+    assert told.yaw == pytest.approx(turned - 0.4, abs=0.05)
     assert np.linalg.norm((told.world.com_in_world - walked)[:2]) < 0.05
 
 

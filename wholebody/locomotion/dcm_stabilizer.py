@@ -39,7 +39,7 @@ class DcmGains:
     velocity: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 20.0  # k₂
     lean: Annotated[float, Unit("1/(m s²)"), Bounds(0, 5000)] = 200.0  # of the trunk, for ξ out of reach
     give: Annotated[float, Unit("1/s"), Bounds(0, 100)] = 80.0  # how fast the trunk yields to a push
-    unnoticed: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.008  # a tilt so small is no push
+    unnoticed: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.004  # a tilt so small is no push
     reach: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.95  # of the support area: ξ further out makes the trunk lean
     upright: Annotated[float, Unit("1/s"), Bounds(0, 50)] = 3.0  # how fast the trunk comes back
     most_lean: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.6

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from wholebody import robots
 from wholebody.locomotion.footsteps import in_place
 from wholebody.locomotion.stabilizers import NAMES
@@ -12,8 +14,6 @@ from wholebody.model.warmup import Progress, telling
 
 def warmup(progress: Progress | None = None) -> None:
     """Walk some cycles with every stabilizer, blindly, from a state of nothing but a standing robot."""
-    import numpy as np
-
     say = progress or (lambda _what, _done: None)
     robot = robots.load("hoap3")
     with telling(say, kernels_of("wholebody.locomotion")):
