@@ -40,7 +40,7 @@ class Chain(NamedTuple):
     w: Array  # memory: all columns
     R: Array  # memory: n × n
     begun: Array  # memory: where each reflection begins
-    lost: Array  # one number: the greatest eigenvalue that the last level truncated
+    lost: Array  # one number: the greatest eigenvalue that the last level truncated, if it is more than rounding
 
 
 @inlined
@@ -82,14 +82,18 @@ def solve_level(
     rank, reflected = _triangularise(chain, first, end, used, reflected, NOTHING * scale)
     if rank == 0:
         return used, reflected
-    least = max(least, tolerance * scale)
+    nothing = tolerance * scale
+    least = max(least, nothing)
     if _is_regular(chain, first, rank, used, least):
         if rank == count:
             _substitute(chain, first, rank, used)
         else:
             _least_squares(chain, first, count, rank, used)
         return used + rank, reflected
-    return _truncate(chain, first, count, rank, used, reflected, least)
+    used, reflected = _truncate(chain, first, count, rank, used, reflected, least)
+    if not chain.lost[0] > nothing:
+        chain.lost[0] = 0.0
+    return used, reflected
 
 
 @inlined

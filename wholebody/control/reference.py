@@ -121,8 +121,10 @@ def shared(
     mean, theta = np.zeros(len(dynamics.S)), 1.0
     missing = [np.zeros((len(each.J), len(each.J))) for each in levels]
     while theta > NEGLIGIBLE:
-        tau, kept, lost = truncated(dynamics, levels, np.maximum(theta * (1 - HAIR) * regular, rounding))
-        step = max((min(a / b, theta) for a, b in zip(lost, regular, strict=True) if b > 0), default=0.0)
+        below = theta * (1 - HAIR) if theta < 1 else theta
+        tau, kept, lost = truncated(dynamics, levels, np.maximum(below * regular, rounding))
+        steps = [min(a / b, below) for a, b, c in zip(lost, regular, rounding, strict=True) if b > 0 and a > c]
+        step = max(steps, default=0.0)
         step = step if step > NEGLIGIBLE else 0.0
         mean += (theta**2 * (3 - 2 * theta) - step**2 * (3 - 2 * step)) * tau
         for level, basis in enumerate(kept):

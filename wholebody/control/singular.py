@@ -72,7 +72,10 @@ def solve_shared(
     n = len(y)
     for i in range(n):
         mean[i] = 0.0
-    for _ in range(chain.A.shape[1]):
+    most = 2 * chain.A.shape[1]
+    for turn in range(most):
+        if turn == most - 1:
+            lost = 0.0
         weight = share_of(theta) - share_of(lost)
         for i in range(n):
             mean[i] += weight * y[i]
