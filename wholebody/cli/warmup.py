@@ -10,12 +10,12 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 def warmup() -> None:
     """Compile the numerical kernels (some minutes the first time, seconds after) and keep them on disk."""
-    from wholebody import control, estimation, kinematics, model, motion
+    from wholebody import control, estimation, kinematics, locomotion, model, motion
 
     console = Console(stderr=True)
     columns = (TextColumn("compiling"), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        for package in (model, kinematics, motion, estimation, control):
+        for package in (model, kinematics, motion, estimation, control, locomotion):
             package.warmup(_progress(bar, bar.add_task("", total=1.0)))
     console.print("kernels are ready")
 
