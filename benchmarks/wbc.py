@@ -5,14 +5,15 @@ near the robot's posture, with five tasks on Dreamer: position and orientation (
 four levels, and the posture below. `NAME_reference` is the same with the paper's formulas and the tasks in numpy
 (`control/reference.py`), in turns with ours. `dreamer22_…` is Dreamer with a floating base held by six constraints,
 the 22 degrees of freedom of the paper; `dreamer_…` is bolted to the world, with 16. The stages are those of the whole
-servo loop (`wbc_servo`). TSID and PlaCo are measured too once `wholebody bench wbc_peers` has made their environments.
+servo loop (`wbc_servo`). `NAME_qp` is `QuadraticController` with every kind of limit (`wbc_qp`). TSID and PlaCo are
+measured too once `wholebody bench wbc_peers` has made their environments.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from benchmarks import wbc_growth, wbc_peers, wbc_servo
+from benchmarks import wbc_growth, wbc_peers, wbc_qp, wbc_servo
 from benchmarks.report import Budget, Progress, Report, Section, no_garbage_collection, part
 from benchmarks.wbc_timing import Results, cycles
 from wholebody import robots
@@ -34,7 +35,9 @@ def run(quick: bool, progress: Progress) -> Report:
         report.sections += dreamers(rounds, part(progress, 0.0, 0.4))
         progress("growth with tasks and joints", 0.4)
         grown = wbc_growth.growth(rounds)
-    report.sections += grown
+        progress("limits that are active", 0.6)
+        limited = wbc_qp.sections(10 if quick else 75)
+    report.sections += [*grown, *limited]
     report.notes.append(wbc_growth.draw(grown))
     if any(wbc_peers.python_of(name).exists() for name in wbc_peers.PACKAGES):
         sections, notes = wbc_peers.measured(rounds // 3 + 5, part(progress, 0.7, 1.0))
@@ -45,6 +48,7 @@ def run(quick: bool, progress: Progress) -> Report:
         ratio = report.timing(name).min / report.timing(f"{name}_reference").min
         report.budgets.append(Budget(f"{name} / {name}_reference", round(ratio, 4), 0.1, "ratio"))
     report.limit_min("valkyrie_15_tasks", 150.0)
+    wbc_qp.limit(report)
     report.notes.append("a budget `ratio` is the minimum of ours over that of the reference: ten times faster is 0.1")
     report.notes.append(wbc_servo.beside_the_paper(report.results))
     report.notes.append(beside_table_4(report))
