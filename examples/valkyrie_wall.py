@@ -172,8 +172,8 @@ def place(snapshot: Snapshot, frame: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def smooth(model: Model) -> Transitions:
-    """Contacts and states are faded in; goals, which follow trajectories here, are taken as they come."""
-    return Transitions(WBOSC(model), jump=1.0)
+    """Contacts and states are faded in; goals that follow trajectories are taken as they come."""
+    return Transitions(WBOSC(model))
 
 
 def pressed(simulation: Simulation) -> dict[str, np.ndarray]:

@@ -8,6 +8,7 @@ from model_examples import model
 from wholebody.constraints import FlatContact
 from wholebody.control import WBOSC, Durations, Impedance, Problem, Servo, Transitions
 from wholebody.errors import BadProblem
+from wholebody.motion import quintic
 from wholebody.simulation import Simulation
 from wholebody.tasks import CartesianPositionTask, CenterOfMassTask
 
@@ -54,6 +55,8 @@ def on_one_foot():
 
 CHANGES = {
     "goal": (dreamer, lambda p, task: setattr(task, "goal", task.goal + 0.1)),
+    "velocity": (dreamer, lambda p, task: setattr(task, "goal_velocity", 1.0)),
+    "acceleration": (dreamer, lambda p, task: setattr(task, "goal_acceleration", 20.0)),
     "gain": (dreamer, lambda p, task: setattr(task, "stiffness", 400.0)),
     "disable": (dreamer, lambda p, task: setattr(task, "state", "disabled")),
     "enable": (without_hand, lambda p, task: setattr(task, "state", "enabled")),
@@ -95,8 +98,10 @@ def test_a_contact_change_stays_between_the_old_and_the_new_command():
 def test_a_goal_that_moves_along_a_trajectory_is_followed_as_it_is():
     snapshot, problem, hand = dreamer()
     plain, smooth = WBOSC(snapshot.model), Transitions(WBOSC(snapshot.model))
-    for _ in range(20):
-        hand.goal[0] += 0.005
+    path = quintic([hand.goal, hand.goal + (0.4, 0.0, 0.2)], [0.0, 0.5])
+    for time in np.arange(0.0, 0.5, PERIOD):
+        now = path.at(time)
+        hand.goal[:], hand.goal_velocity[:], hand.goal_acceleration[:] = now.position, now.velocity, now.acceleration
         assert np.array_equal(smooth.solve(snapshot, problem).effort, plain.solve(snapshot, problem).effort)
         assert not smooth.active
 

@@ -34,6 +34,7 @@ NOTHING, GOAL, GAIN, STATE, PRIORITY, CONTACT = 0, 1, 2, 3, 4, 5
 """What can change; of several at once, the last counts."""
 
 GAINS, PER_ROW = kinds.GAINS, kinds.PER_ROW
+VELOCITY = 3  # the column of goal velocities, after those of three gains
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,9 @@ class Transitions:
         Servo(robot, clock, Impedance(smooth), behavior, mode=Mode.POSITION)
 
     A change is found by itself: another problem, another state, another gain, or a goal that moves by more than
-    `jump` (in its own unit) in one cycle. Goals that move less, along a trajectory, are followed as they are. A change
-    during a transition begins a new one from the command of that instant. Efforts, positions and velocities fade alike.
+    `jump` (in its own unit) in one cycle, or whose velocity or acceleration changes by as much as that would ask for.
+    Goals that move less, along a trajectory, are followed as they are. A change during a transition begins a new one
+    from the command of that instant. Efforts, positions and velocities fade alike.
 
     jump  how far a goal moves in one cycle, in its own unit, before that is a change that takes its time
     """
@@ -166,8 +168,13 @@ def changes(table: Integers, seen: Array, jump: float) -> int:
                 continue
             if column < 3:
                 found = max(found, GAIN)
-            elif moved > jump:
-                found = max(found, GOAL)
+            elif column >= PER_ROW:
+                found = max(found, GOAL if moved > jump else NOTHING)
+            else:
+                row = (i - GAINS) % rows
+                stiffness, damping = numbers[GAINS + row], numbers[GAINS + rows + row]
+                pushes = damping * moved if column == VELOCITY else moved
+                found = max(found, GOAL if pushes > stiffness * jump else NOTHING)
         for i in range(line.length):
             seen[at + i] = numbers[i]
         at += line.length

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -38,8 +39,15 @@ class Collision:
 
 
 def touches(world: World) -> list[Touch]:
-    """All contacts of the robot that carry a force."""
-    model, data = world.model, world.data
+    """All contacts of the robot that carry a force.
+
+    A step ends with the contacts of the new state, whose forces MuJoCo finds only in the next one: they are found here,
+    in a copy, so that who looks changes nothing.
+    """
+    model, data = world.model, copy(world.data)
+    mujoco.mj_fwdActuation(model, data)
+    mujoco.mj_fwdAcceleration(model, data)
+    mujoco.mj_fwdConstraint(model, data)
     found, wrench = [], np.zeros(6)
     for number in range(data.ncon):
         contact = data.contact[number]
