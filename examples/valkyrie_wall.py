@@ -172,8 +172,8 @@ def place(snapshot: Snapshot, frame: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def smooth(model: Model) -> Transitions:
-    """Contacts and states are faded in; goals that follow trajectories are taken as they come."""
-    return Transitions(WBOSC(model))
+    """Contacts and states are faded in; goals are taken as they come, forces too, which change by more than 0.02 N."""
+    return Transitions(WBOSC(model), jump=1.0)
 
 
 def pressed(simulation: Simulation) -> dict[str, np.ndarray]:
