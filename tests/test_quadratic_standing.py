@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from test_wbc_standing import Smooth, fallen, model_of, play
+from test_wbc_standing import fallen, model_of, play, whole_body
 
-from examples.balance import PLANS, Plan, controller
-from wholebody.control import QuadraticController
+from examples.balance import PLANS, Plan
+from wholebody.control import QuadraticController, Transitions
 
 pytestmark = pytest.mark.timeout(600)  # the first test may have to compile
 
@@ -36,7 +36,7 @@ def test_with_transitions_the_efforts_make_no_step_when_a_contact_is_switched():
     plan = PLANS["one foot"](model_of("hubo2plus"))
     assert plan.lifted[0] == 2.7
     at_once, _ = play("hubo2plus", plan, 2.9, made=limited)
-    smoothly, simulation = play("hubo2plus", plan, 2.9, made=lambda *given: Smooth(limited(*given)))
+    smoothly, simulation = play("hubo2plus", plan, 2.9, made=lambda *given: Transitions(limited(*given)))
     jump, glide = (np.abs(np.diff(each.efforts[2600:], axis=0)).max() for each in (at_once, smoothly))
     assert jump > 5.0, "N·m"
     assert glide < 0.2 * jump
@@ -45,7 +45,7 @@ def test_with_transitions_the_efforts_make_no_step_when_a_contact_is_switched():
 
 @pytest.mark.parametrize("name", ["hubo2plus", "valkyrie"])
 def test_a_centre_of_mass_so_stiff_that_wbosc_falls_with_it_stands_where_limits_are_kept(name):
-    without, fell = play(name, Plan(), 2.5, made=controller, push=(0.2, 0.0), softness=100.0)
+    without, fell = play(name, Plan(), 2.5, made=whole_body, push=(0.2, 0.0), softness=100.0)
     assert fallen(fell, without.heights[0])
     watch, simulation = play(name, Plan(), 2.5, made=limited, push=(0.2, 0.0), softness=100.0)
     assert not fallen(simulation, watch.heights[0])

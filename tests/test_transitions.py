@@ -98,7 +98,7 @@ def test_a_contact_change_stays_between_the_old_and_the_new_command():
 def test_a_goal_that_moves_along_a_trajectory_is_followed_as_it_is():
     snapshot, problem, hand = dreamer()
     plain, smooth = WBOSC(snapshot.model), Transitions(WBOSC(snapshot.model))
-    path = quintic([hand.goal, hand.goal + (0.4, 0.0, 0.2)], [0.0, 0.5])
+    path = quintic([hand.goal, hand.goal + np.array([0.4, 0.0, 0.2])], [0.0, 0.5])
     for time in np.arange(0.0, 0.5, PERIOD):
         now = path.at(time)
         hand.goal[:], hand.goal_velocity[:], hand.goal_acceleration[:] = now.position, now.velocity, now.acceleration
