@@ -3,12 +3,12 @@
 `work` is a cycle without the wait, by the daemon's own clock (`work_…` its stages). `cpu_…` are shares of a core that
 the kernel counted, in percent, medians of turns: idle, and with three controllers that each read the state and put a
 reference 1000 times a second. `newest_written` is how many of all cycles wrote the reference that was the newest when
-they began, by the sequence numbers and stamps of the channels. `period_…` are the times from one cycle to the next while one controller
-speaks at that rate; `unheard_…` counts the cycles that the loop missed meanwhile. `killed` controllers were forked,
-spoke at 1 kHz and were killed with SIGKILL in the middle; `steps_above_limit` counts commands that changed by more than
-the joint's velocity limit allows. Missed cycles are compared with those of as much time in which nothing happens, taken
-in turns of a few seconds, because a machine that is shared stops the loop in bursts; `…_woken_late` are the misses that
-began with a wake-up more than half a period late, before the loop had done anything.
+they began, by the sequence numbers and stamps of the channels. `period_…` are the times from one cycle to the next
+while one controller speaks at that rate; `unheard_…` counts the cycles that the loop missed meanwhile. `killed`
+controllers were forked, spoke at 1 kHz and were killed with SIGKILL in the middle; `steps_above_limit` counts commands
+that changed by more than the joint's velocity limit allows. Missed cycles are compared with those of as much time in
+which nothing happens, taken in turns of a few seconds, because a machine that is shared stops the loop in bursts;
+`…_woken_late` are the misses that began with a wake-up more than half a period late, before the loop had done anything.
 `handshake` is a period of 5 ms with a simulator in lock-step, in two processes and as fast as they can.
 """
 
