@@ -1,10 +1,12 @@
 """Types of the C extension; kernels.c is the code."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+Loop = Callable[[], bool]
 
 def merge(
     rows: Array,
@@ -21,8 +23,8 @@ def merge(
     mask_at: int,
     allowed: int,
     /,
-) -> bool: ...
+) -> Loop: ...
 def limit(
     wanted: Array, lower: Array, upper: Array, last: Array, step: Array, out: Array, refused: Array, /
-) -> None: ...
-def all_have(words: Array, bits: int, /) -> bool: ...
+) -> Loop: ...
+def all_have(words: Array, bits: int, /) -> Loop: ...

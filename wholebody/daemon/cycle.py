@@ -72,10 +72,14 @@ class Cycle:
             self.command["position"],
             self.command["mode"],
         )  # of the last command, then the next
-        self._measured, self._reference = self.state["position"], self.state["reference"]
+        self._measured, self._sent = self.state["position"], self._position.data
+        self._reference = self.state["reference"].data
         self._status = self.state["status"]
         self._homing: dict[int, float] = {}  # joints on their way home, since when
         self._wanted = self.merging.values[0]
+        self._pass_wanted = self.gate.positions(self._wanted, self._position)
+        self._pass_filtered = self.gate.positions(self._filtered, self._position)
+        self._all_ready = _kernels.all_have(self._status, READY)
         self._other_modes = False  # than position, in the last command
         self._took: tuple[float, ...] = ()  # by the stages of the last cycle
         self._late, self._missed = 0.0, 0
@@ -106,12 +110,12 @@ class Cycle:
         for controller, silence in self.merging.fallen_silent():
             self._fell_silent(controller, silence)
         taken = now()
-        wanted = self._wanted
+        pass_positions = self._pass_wanted
         if self.filters.working:
-            self.filters.apply(wanted, self._position, self._measured, self._filtered)
-            wanted = self._filtered
+            self.filters.apply(self._wanted, self._position, self._measured, self._filtered)
+            pass_positions = self._pass_filtered
         filtered = now()
-        self.gate.pass_positions(wanted, self._position)
+        pass_positions()
         if self._other_modes or not self.merging.only_positions:
             self._pass_others()
         passed = now()
@@ -119,7 +123,7 @@ class Cycle:
         self.interface.write(self.command)
         written = now()
         self.interface.read(self.state)
-        if self._homing or not _kernels.all_have(self._status, READY):
+        if self._homing or not self._all_ready():
             self._follow_idle_joints(instant)
         read = now()
         self._publish(instant)
@@ -210,7 +214,7 @@ class Cycle:
         self._publish_timing()
         self.number += 1
         outlets, missed = self.outlets, self.clock.missed
-        np.copyto(self._reference, self._position)
+        self._reference[:] = self._sent
         outlets.put_state(instant, self.number)
         if self._publishes_command:
             outlets.commanded.put()

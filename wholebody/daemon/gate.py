@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,9 +46,9 @@ class Gate:
             )
         self.step[joint] = step if step > 0 else self._usual_step[joint]
 
-    def pass_positions(self, wanted: Array, command: Array) -> None:
-        """Go from the last command towards the wanted positions: a step at most, and never out of range."""
-        _kernels.limit(wanted, self.lower, self.upper, command, self.step, command, self.refused)
+    def positions(self, wanted: Array, command: Array) -> Callable[[], bool]:
+        """A call that goes from the last command towards the wanted positions: a step at most, never out of range."""
+        return _kernels.limit(wanted, self.lower, self.upper, command, self.step, command, self.refused)
 
     def pass_others(self, mode: Array, values: Array, state: Any, command: Any) -> None:
         """Do the same for the joints that follow velocities, efforts or impedances; `command` is changed in place."""

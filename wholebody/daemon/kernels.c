@@ -17,15 +17,47 @@
 
 enum { NOT_FINITE, BELOW_MINIMUM, ABOVE_MAXIMUM, TOO_FAST, WRONG_MODE, WRONG_LAYOUT, LEASED }; /* messages.Refusal */
 
-static void release(Py_buffer *buffers, int count)
+/* A loop with its arrays: to ask numpy for their memory in every cycle would cost more than the loops. */
+typedef struct Loop {
+    PyObject_HEAD
+    Py_buffer b[BUFFERS];
+    int buffers;
+    int (*run)(const struct Loop *);
+    Py_ssize_t values_at, mode_at, mask_at;
+    unsigned int bits;                 /* the modes allowed, or the flags to look for */
+} Loop;
+
+static PyTypeObject *loop_type;
+
+static Loop *new_loop(int (*run)(const Loop *))
 {
-    for (int i = 0; i < count; i++)
-        PyBuffer_Release(&buffers[i]);
+    Loop *loop = PyObject_New(Loop, loop_type);
+    if (loop) {
+        loop->run = run;
+        loop->buffers = 0;             /* until they are there */
+        memset(loop->b, 0, sizeof loop->b);
+    }
+    return loop;
 }
 
-static PyObject *refuse(Py_buffer *buffers, int count)
+static void free_loop(PyObject *self)
 {
-    release(buffers, count);
+    Loop *loop = (Loop *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    for (int i = 0; i < loop->buffers; i++)
+        PyBuffer_Release(&loop->b[i]);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static PyObject *call_loop(PyObject *self, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(words))
+{
+    return PyBool_FromLong(((Loop *)self)->run((const Loop *)self));
+}
+
+static PyObject *refuse(Loop *loop)
+{
+    Py_XDECREF((PyObject *)loop);
     PyErr_SetString(PyExc_ValueError, "the arrays do not fit each other");
     return NULL;
 }
@@ -40,14 +72,9 @@ static int read_values(const char *message, Py_ssize_t offset, Py_ssize_t n, Py_
     return finite;
 }
 
-static PyObject *merge(PyObject *Py_UNUSED(module), PyObject *args)
+static int run_merge(const Loop *loop)
 {
-    Py_buffer b[BUFFERS];
-    Py_ssize_t values_at, mode_at, mask_at;
-    unsigned int allowed;
-    if (!PyArg_ParseTuple(args, "y*y*w*y*w*w*w*w*w*nnnI", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6], &b[7], &b[8],
-                          &values_at, &mode_at, &mask_at, &allowed))
-        return NULL;
+    const Py_buffer *b = loop->b;
     const char *rows = b[0].buf;
     const int64_t *stamps = b[1].buf;
     int64_t *seen = b[2].buf;
@@ -58,10 +85,6 @@ static PyObject *merge(PyObject *Py_UNUSED(module), PyObject *args)
     int64_t *heard = b[7].buf;
     uint64_t *refused = b[8].buf;
     const Py_ssize_t count = b[1].len / 8, n = b[5].len, size = count ? b[0].len / count : 0;
-    if (b[2].len != b[1].len || b[3].len != n || b[4].len != 8 * VALUES * n || b[6].len != n || b[7].len != 8 * n ||
-        b[8].len < 8 * (LEASED + 1) * n || values_at < 0 || values_at + 8 * VALUES * n > size || mode_at < 0 ||
-        mode_at + n > size || mask_at < 0 || mask_at + n > size)
-        return refuse(b, BUFFERS);
     for (Py_ssize_t row = 0; row < count; row++) {
         const char *message = rows + row * size;
         if (stamps[row] <= seen[row])
@@ -69,12 +92,12 @@ static PyObject *merge(PyObject *Py_UNUSED(module), PyObject *args)
         seen[row] = stamps[row];
         for (Py_ssize_t j = 0; j < n; j++) {
             double values[VALUES];
-            const uint8_t mode = (uint8_t)message[mode_at + j];
-            if (!message[mask_at + j])
+            const uint8_t mode = (uint8_t)message[loop->mode_at + j];
+            if (!message[loop->mask_at + j])
                 continue;
-            if (!read_values(message, values_at, n, j, values))
+            if (!read_values(message, loop->values_at, n, j, values))
                 refused[NOT_FINITE * n + j]++;
-            else if (mode > 31 || !(allowed >> mode & 1))
+            else if (mode > 31 || !(loop->bits >> mode & 1))
                 refused[WRONG_MODE * n + j]++;
             else if (leased_to[j] >= 0 && leased_to[j] != row)
                 refused[LEASED * n + j]++;
@@ -90,24 +113,37 @@ static PyObject *merge(PyObject *Py_UNUSED(module), PyObject *args)
     int others = 0;
     for (Py_ssize_t j = 0; j < n; j++)
         others |= modes[j];
-    release(b, BUFFERS);
-    return PyBool_FromLong(others);
+    return others != 0;
 }
 
-static PyObject *limit(PyObject *Py_UNUSED(module), PyObject *args)
+static PyObject *merge(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    Py_buffer b[7];
-    if (!PyArg_ParseTuple(args, "y*y*y*y*y*w*w*", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6]))
+    Loop *loop = new_loop(run_merge);
+    if (!loop)
         return NULL;
+    Py_buffer *b = loop->b;
+    if (!PyArg_ParseTuple(args, "y*y*w*y*w*w*w*w*w*nnnI", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6], &b[7], &b[8],
+                          &loop->values_at, &loop->mode_at, &loop->mask_at, &loop->bits)) {
+        Py_DECREF((PyObject *)loop);
+        return NULL;
+    }
+    loop->buffers = 9;
+    const Py_ssize_t count = b[1].len / 8, n = b[5].len, size = count ? b[0].len / count : 0;
+    if (b[2].len != b[1].len || b[3].len != n || b[4].len != 8 * VALUES * n || b[6].len != n || b[7].len != 8 * n ||
+        b[8].len < 8 * (LEASED + 1) * n || loop->values_at < 0 || loop->values_at + 8 * VALUES * n > size ||
+        loop->mode_at < 0 || loop->mode_at + n > size || loop->mask_at < 0 || loop->mask_at + n > size)
+        return refuse(loop);
+    return (PyObject *)loop;
+}
+
+static int run_limit(const Loop *loop)
+{
+    const Py_buffer *b = loop->b;
     const double *wanted = b[0].buf, *lower = b[1].buf, *upper = b[2].buf, *last = b[3].buf, *step = b[4].buf;
     double *out = b[5].buf;
     uint64_t *refused = b[6].buf;
     const Py_ssize_t n = b[5].len / 8;
-    for (int i = 0; i < 5; i++)
-        if (b[i].len != 8 * n)
-            return refuse(b, 7);
-    if (b[6].len < 8 * (LEASED + 1) * n)
-        return refuse(b, 7);
+    int moved = 0;
     for (Py_ssize_t j = 0; j < n; j++) {
         double position = wanted[j];
         if (!isfinite(position)) {
@@ -126,49 +162,75 @@ static PyObject *limit(PyObject *Py_UNUSED(module), PyObject *args)
             refused[TOO_FAST * n + j]++;
             position = position > last[j] ? last[j] + step[j] : last[j] - step[j];
         }
+        moved |= position != last[j];
         out[j] = position;
     }
-    release(b, 7);
-    Py_RETURN_NONE;
+    return moved;
+}
+
+static PyObject *limit(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Loop *loop = new_loop(run_limit);
+    if (!loop)
+        return NULL;
+    Py_buffer *b = loop->b;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*w*w*", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6])) {
+        Py_DECREF((PyObject *)loop);
+        return NULL;
+    }
+    loop->buffers = 7;
+    for (int i = 0; i < 5; i++)
+        if (b[i].len != b[5].len)
+            return refuse(loop);
+    return b[6].len < (LEASED + 1) * b[5].len ? refuse(loop) : (PyObject *)loop;
+}
+
+static int run_all_have(const Loop *loop)
+{
+    const uint32_t *words = loop->b[0].buf;
+    uint32_t common = UINT32_MAX;
+    for (Py_ssize_t j = 0; j < loop->b[0].len / 4; j++)
+        common &= words[j];
+    return (common & loop->bits) == loop->bits;
 }
 
 static PyObject *all_have(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    Py_buffer b;
-    unsigned int bits;
-    if (!PyArg_ParseTuple(args, "y*I", &b, &bits))
+    Loop *loop = new_loop(run_all_have);
+    if (!loop)
         return NULL;
-    const uint32_t *words = b.buf;
-    const Py_ssize_t n = b.len / 4;
-    uint32_t common = UINT32_MAX;
-    for (Py_ssize_t j = 0; j < n; j++)
-        common &= words[j];
-    const int wrong = b.len % 4 != 0;
-    PyBuffer_Release(&b);
-    if (wrong) {
-        PyErr_SetString(PyExc_ValueError, "an array of 32-bit words");
+    if (!PyArg_ParseTuple(args, "y*I", &loop->b[0], &loop->bits)) {
+        Py_DECREF((PyObject *)loop);
         return NULL;
     }
-    return PyBool_FromLong((common & bits) == bits);
+    loop->buffers = 1;
+    return loop->b[0].len % 4 ? refuse(loop) : (PyObject *)loop;
 }
 
 static PyMethodDef methods[] = {
     {"merge", merge, METH_VARARGS,
      "merge(rows, stamps, seen, leased_to, wanted, modes, owners, heard, refused, values_at, mode_at, mask_at, allowed)"
-     "\n\nTake in every row that is newer than seen: joint by joint what is masked, finite, in an allowed mode, not\n"
-     "leased to another row, and newer than what was heard of the joint. Count what is refused. True if any\n"
-     "joint is in another mode than position (0)."},
+     "\n\nA call that takes in every row that is newer than seen: joint by joint what is masked, finite, in an allowed\n"
+     "mode, not leased to another row, and newer than what was heard of the joint. It counts what is refused. True if\n"
+     "any joint is in another mode than position (0)."},
     {"limit", limit, METH_VARARGS,
      "limit(wanted, lower, upper, last, step, out, refused)\n\n"
-     "Bring positions into range and within a step of the last; what is not finite becomes the last. Count it.\n"
-     "out may be last."},
-    {"all_have", all_have, METH_VARARGS, "all_have(words, bits)\n\nWhether each 32-bit word has all these bits set."},
+     "A call that brings positions into range and within a step of the last; what is not finite becomes the last. It\n"
+     "counts what is refused. out may be last. True if any position differs from the last."},
+    {"all_have", all_have, METH_VARARGS,
+     "all_have(words, bits)\n\nA call that says whether each 32-bit word has all these bits set."},
     {NULL, NULL, 0, NULL},
 };
+
+static PyType_Slot loop_slots[] = {{Py_tp_call, call_loop}, {Py_tp_dealloc, free_loop}, {0, NULL}};
+static PyType_Spec loop_spec = {"wholebody.daemon._kernels.Loop", sizeof(Loop), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, loop_slots};
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_kernels", NULL, -1, methods, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__kernels(void)
 {
+    if (!loop_type && !(loop_type = (PyTypeObject *)PyType_FromSpec(&loop_spec)))
+        return NULL;
     return PyModule_Create(&definition);
 }

@@ -41,7 +41,7 @@ class Merging:
         self.only_positions = True
         at = {name: rows.dtype.fields[name][1] for name in (*VALUES, "mode", "mask")} if rows.dtype.fields else {}
         assert [at[name] - at["position"] for name in VALUES] == [8 * n * i for i in range(len(VALUES))]
-        self._arguments = (
+        self._merge = _kernels.merge(
             *(rows.view(np.uint8), controllers.stamps, self._seen_ns, self.leased_to),
             *(self.values, self.mode, self.owner, self._heard_ns, self.refused),
             *(at["position"], at["mode"], at["mask"]),
@@ -60,7 +60,7 @@ class Merging:
         """Take in what is new."""
         if self._controllers.leasing or self._anything_leased:
             self._lend()
-        self.only_positions = not _kernels.merge(*self._arguments)
+        self.only_positions = not self._merge()
 
     def fallen_silent(self) -> list[tuple[int, Silence]]:
         """The controllers that declared a period and have just exceeded it, with what is to happen."""

@@ -39,6 +39,8 @@ class Outlets:
         self.commanded = self._writer(names.commanded, robot.reference_dtype(), writers=2)
         self.timing = self._writer(names.timing, messages.timing(stages), depth=1024)
         self._timing = struct.Struct(f"<QQd{len(stages)}d")  # all of messages.timing()
+        self._state_bytes, self._tick_bytes = self.state.raw.data, self.tick.raw.data
+        self._command_bytes, self._timing_bytes = self.commanded.raw.data, self.timing.raw.data
         self.report = self._writer(names.report, messages.report(joints))
         self.events = self._writer(names.events, messages.event(), depth=256)
         self.reply = self._writer(names.reply, messages.board_reply(joints))
@@ -47,21 +49,21 @@ class Outlets:
 
     def put_state(self, time: float, number: int) -> None:
         """Publish the state, as read, of a cycle."""
-        _STATE.pack_into(self.state.raw.data, 0, time, number)
+        _STATE.pack_into(self._state_bytes, 0, time, number)
         self.state.put()
 
     def put_tick(self, time: float, number: int, period: float, missed: int) -> None:
         """Publish the beat."""
-        _TICK.pack_into(self.tick.raw.data, 0, time, number, period, missed)
+        _TICK.pack_into(self._tick_bytes, 0, time, number, period, missed)
         self.tick.put()
 
     def stamp_command(self, time: float) -> None:
         """Write the time of a cycle on its command."""
-        _COMMAND.pack_into(self.commanded.raw.data, 0, time)
+        _COMMAND.pack_into(self._command_bytes, 0, time)
 
     def put_timing(self, number: int, missed: int, late: float, took: Sequence[float]) -> None:
         """Publish how long the stages of a cycle took."""
-        self._timing.pack_into(self.timing.raw.data, 0, number, missed, late, *took)
+        self._timing.pack_into(self._timing_bytes, 0, number, missed, late, *took)
         self.timing.put()
 
     def tell(self, what: str, text: str) -> None:
