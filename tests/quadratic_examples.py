@@ -151,4 +151,6 @@ def assert_same(one, other, tolerance=1e-6):
 
 
 def unlimited_wbosc(model):
-    return WBOSC(model, enforce_effort_limits=False, enforce_position_limits=False, enforce_velocity_limits=False)
+    """WBOSC by the paper's law of singular levels, which is that of the quadratic controller too, and without limits."""
+    unlimited = {f"enforce_{what}_limits": False for what in ("effort", "position", "velocity")}
+    return WBOSC(model, singular="truncated", **unlimited)

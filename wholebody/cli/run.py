@@ -100,7 +100,7 @@ def summary(loop: Wired, wall: float) -> dict[str, float]:
     servo = loop.servo
     return {
         "cycles": servo.counters.cycles,
-        "seconds": round(servo.time - servo.begun, 6),
+        "seconds": round(servo.time - servo.begun + servo.clock.period, 6),
         "wall_seconds": round(wall, 3),
         "missed": servo.clock.missed,
         "faults": servo.counters.faults,
