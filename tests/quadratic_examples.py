@@ -151,6 +151,6 @@ def assert_same(one, other, tolerance=1e-6):
 
 
 def unlimited_wbosc(model):
-    """WBOSC by the paper's law of singular levels, which is that of the quadratic controller too, and without limits."""
+    """WBOSC by the paper's law of singular levels, which the quadratic controller keeps too, and without limits."""
     unlimited = {f"enforce_{what}_limits": False for what in ("effort", "position", "velocity")}
     return WBOSC(model, singular="truncated", **unlimited)

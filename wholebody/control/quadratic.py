@@ -61,12 +61,12 @@ class QuadraticController:
         command = controller.solve(model.at(q, v), problem)
         command.effort, command.contact_force("left_foot"), command.active, command.losses, command.fault
 
-    It gives what WBOSC(singular="truncated") gives as long as that keeps all limits: contacts that push and do not slip,
-    tip or spin; joints that can always still stop before their limits; efforts; distances between links. Else each
-    level gets as much as the limits and the levels above leave it. Which limits are reached is guessed from the cycle before and put right
-    one by one; where that does not settle, by quadratic programs. If there is no motion at all that keeps the limits,
-    the last safe command is given again with a `fault` that names limits and tasks, or Infeasible is raised, as you
-    choose.
+    It gives what WBOSC(singular="truncated") gives as long as that keeps all limits: contacts that push and do not
+    slip, tip or spin; joints that can always still stop before their limits; efforts; distances between links. Else
+    each level gets as much as the limits and the levels above leave it. Which limits are reached is guessed from the
+    cycle before and put right one by one; where that does not settle, by quadratic programs. If there is no motion at
+    all that keeps the limits, the last safe command is given again with a `fault` that names limits and tasks, or
+    Infeasible is raised, as you choose.
 
     friction          μ of all contacts, or of each by its name
     least_force       that a contact presses with at least, N
