@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -70,14 +71,14 @@ class Timing:
 
     @property
     def last_seconds(self) -> float:
-        """How long the last cycle took that is done."""
-        return float(self._laps[(self.cycles - 1) % len(self._laps)].sum()) * 1e-9 if self.cycles else 0.0
+        """How long the last cycle took that is done; NaN if there is none."""
+        return float(self._laps[(self.cycles - 1) % len(self._laps)].sum()) * 1e-9 if self.cycles else math.nan
 
     @property
     def last_frequency(self) -> float:
-        """Cycles in a second, from the beginnings of the last two cycles that are done."""
+        """Cycles in a second, from the beginnings of the last two cycles that are done; NaN if there are none."""
         if self.cycles < 2:
-            return 0.0
+            return math.nan
         kept = len(self._begun)
         return 1e9 / max(int(self._begun[(self.cycles - 1) % kept] - self._begun[(self.cycles - 2) % kept]), 1)
 
