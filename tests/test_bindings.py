@@ -7,6 +7,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from robot_processes import wait_for
 
 from wholebody.channels import Channel
 from wholebody.errors import BadBinding, UnknownName
@@ -38,13 +39,6 @@ def send(topic, values, size=None):
     with Channel(topic, value_record(len(values) if size is None else size)) as channel, channel.writer() as writer:
         writer.message["values"] = values
         writer.put()
-
-
-def wait_for(condition, seconds=10.0):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 def test_a_bound_goal_is_that_of_the_newest_message_from_the_next_apply_on(parameters, hand):

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robot_processes import end_all, wholebody
+from robot_processes import end_all, wait_for, wholebody
 
 from wholebody import robots
 from wholebody.cli.watching import Watcher
-from wholebody.collaboration.page.drawing import drawing, quaternion
+from wholebody.collaboration.page.drawing import drawing, xyzw
 from wholebody.hardware import connect
 from wholebody.robots.robot import Placement
 
@@ -57,23 +57,16 @@ def opened(browser, address, **size):
     return page, asked
 
 
-def until(condition, seconds=10.0):
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.05)
-    return condition()
-
-
 @in_browser
 @pytest.mark.timeout(120)
 def test_the_page_shows_the_robot_and_asks_nobody_else_for_anything(address, browser):
     page, asked = opened(browser, address)
     host = address.split("/#")[0]
     assert all(url.startswith((host, "data:", host.replace("http", "ws"))) for url in asked)
-    assert until(lambda: page.evaluate("window.wholebody.poses") > 20)
+    wait_for(lambda: page.evaluate("window.wholebody.poses") > 20)
     assert page.evaluate("window.wholebody.view.frames") > 0
     assert page.text_content("#robot") == "hubo2plus"
-    assert until(lambda: page.text_content("#condition") == "running")
+    wait_for(lambda: page.text_content("#condition") == "running")
     assert page.locator("#joints tr").count() == len(robots.load("hubo2plus").joint_names)
 
 
@@ -82,11 +75,11 @@ def test_the_page_shows_the_robot_and_asks_nobody_else_for_anything(address, bro
 def test_stop_stops_the_robot_and_it_can_go_on(address, browser):
     page, _ = opened(browser, address)
     page.keyboard.press("Escape")
-    assert until(lambda: Watcher().look().stopped)
-    assert until(lambda: page.text_content("#condition") == "stopped")
-    assert until(lambda: "stop" in page.text_content("#log"))
+    wait_for(lambda: Watcher().look().stopped)
+    wait_for(lambda: page.text_content("#condition") == "stopped")
+    wait_for(lambda: "stop" in page.text_content("#log"))
     page.click("#resume")
-    assert until(lambda: not Watcher().look().stopped)
+    wait_for(lambda: not Watcher().look().stopped)
 
 
 @in_browser
@@ -95,7 +88,7 @@ def test_without_the_token_one_may_look_and_nothing_else(address, browser):
     page, _ = opened(browser, address.split("#")[0] + "#token=guessed")
     assert page.text_content("#role") == "viewer"
     assert page.is_disabled("#stop")
-    assert until(lambda: page.evaluate("window.wholebody.poses") > 5)
+    wait_for(lambda: page.evaluate("window.wholebody.poses") > 5)
     page.evaluate(
         """() => { const s = new WebSocket(`ws://${location.host}/line`);
         s.onopen = () => { s.send('{"token": "x"}'); s.send('{"do": "stop"}'); s.send('{"do"'); s.send('[]') } }"""
@@ -129,7 +122,7 @@ def test_the_ghost_goes_where_the_robot_is_told_to_go(address, browser):
     told = (
         "[...document.querySelectorAll('#joints tr')].find(r => r.cells[0].textContent === 'RSP').cells[2].textContent"
     )
-    assert until(lambda: abs(float(page.evaluate(told)) + 0.5) < 1e-3)
+    wait_for(lambda: abs(float(page.evaluate(told)) + 0.5) < 1e-3)
 
 
 @in_browser
@@ -160,7 +153,7 @@ def test_a_drawing_is_json_and_names_every_joint_that_moves(name):
 @pytest.mark.parametrize("rpy", [(0, 0, 0), (np.pi, 0, 0), (0.3, -1.2, 2.5), (0, np.pi / 2, 0), (-3, 3, -3)])
 def test_a_quaternion_turns_as_its_rotation_does(rpy):
     R = Placement(rpy=rpy).rotation
-    x, y, z, w = quaternion(R)
+    x, y, z, w = xyzw(R)
     v = np.array([0.3, -0.7, 0.2])
     u = np.array([x, y, z])
     assert np.allclose(v + 2 * np.cross(u, np.cross(u, v) + w * v), R @ v)

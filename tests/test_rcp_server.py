@@ -9,6 +9,7 @@ import time
 
 import pytest
 from rcp_body import QuickBody, SlowBody
+from robot_processes import wait_for
 
 from wholebody.collaboration.rcp.client import Client
 from wholebody.collaboration.rcp.desk import Desk, Rules
@@ -42,14 +43,6 @@ def serving(body, **rules):
     finally:
         loop.call_soon_threadsafe(task.cancel)
         thread.join(10.0)
-
-
-def until(condition, seconds=5.0):
-    """Whether something comes true."""
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    return condition()
 
 
 @pytest.fixture
@@ -143,7 +136,7 @@ def test_a_cut_connection_stops_the_robot():
             robot.take_control()
             robot.begin("MOVE WALKING FORWARD 9 STEPS")
             assert not body.stops
-        assert until(lambda: body.stops)
+        wait_for(lambda: body.stops)
 
 
 def test_control_is_lost_by_silence_and_can_be_had_again():

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from wholebody.errors import RobotWarning
+from wholebody.robots.geometry import quaternion
 from wholebody.robots.masses import Body, fused
 from wholebody.robots.meshes import bounds, unreadable
 from wholebody.robots.robot import Array, Joint, Link, Placement, Robot, Shape
@@ -93,26 +94,7 @@ def _assets(root: ET.Element, robot: Robot) -> Meshes:
 
 def _quaternion(rotation: Array) -> str:
     """w x y z, MuJoCo's order."""
-    K = np.array(
-        [
-            rotation[0, 0] + rotation[1, 1] + rotation[2, 2],
-            rotation[0, 0] - rotation[1, 1] - rotation[2, 2],
-            rotation[1, 1] - rotation[0, 0] - rotation[2, 2],
-            rotation[2, 2] - rotation[0, 0] - rotation[1, 1],
-        ]
-    )
-    largest = int(np.argmax(K))
-    value = np.empty(4)
-    value[largest] = s = math.sqrt(1 + K[largest]) / 2
-    R = rotation
-    pairs = {
-        0: ((R[2, 1] - R[1, 2]), (R[0, 2] - R[2, 0]), (R[1, 0] - R[0, 1])),
-        1: ((R[2, 1] - R[1, 2]), (R[1, 0] + R[0, 1]), (R[0, 2] + R[2, 0])),
-        2: ((R[0, 2] - R[2, 0]), (R[1, 0] + R[0, 1]), (R[2, 1] + R[1, 2])),
-        3: ((R[1, 0] - R[0, 1]), (R[0, 2] + R[2, 0]), (R[2, 1] + R[1, 2])),
-    }
-    value[[i for i in range(4) if i != largest]] = np.array(pairs[largest]) / (4 * s)
-    return text_of(tuple(value))
+    return text_of(tuple(quaternion(rotation)))
 
 
 def _body(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wholebody.robots.geometry import quaternion
 from wholebody.robots.robot import Array, Joint, Placement, Robot, Shape
 
 
@@ -42,19 +43,9 @@ def _shape(shape: Shape) -> dict[str, Any]:
 
 
 def _placement(placement: Placement) -> dict[str, Any]:
-    return {"xyz": placement.xyz, "quaternion": quaternion(placement.rotation).tolist()}
+    return {"xyz": placement.xyz, "quaternion": xyzw(placement.rotation).tolist()}
 
 
-def quaternion(R: Array) -> Array:
-    """x, y, z, w of a rotation: the eigenvector of the largest eigenvalue of a symmetric matrix made of R."""
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R
-    K = np.array(
-        [
-            [xx - yy - zz, 0, 0, 0],
-            [xy + yx, yy - xx - zz, 0, 0],
-            [xz + zx, yz + zy, zz - xx - yy, 0],
-            [zy - yz, xz - zx, yx - xy, xx + yy + zz],
-        ]
-    )
-    found: Array = np.linalg.eigh(K)[1][:, -1]
-    return found if found[3] >= 0 else -found
+def xyzw(rotation: Array) -> Array:
+    """The unit quaternion of a rotation, the scalar last, as pages and states have it."""
+    return np.roll(quaternion(rotation), -1)

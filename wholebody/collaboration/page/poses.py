@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wholebody.channels import Channel, Reader
-from wholebody.collaboration.page.drawing import quaternion
+from wholebody.collaboration.page.drawing import xyzw
 from wholebody.errors import ChannelError
 from wholebody.hardware import Names
 from wholebody.robots.geometry import standing
@@ -24,7 +24,7 @@ class Poses:
         self._numbers = np.zeros(7 + 2 * n, np.float32)
         self._base, self._measured, self._told = self._numbers[:7], self._numbers[7 : 7 + n], self._numbers[7 + n :]
         at = standing(robot, "stand" if "stand" in robot.postures else next(iter(robot.postures), "stand"))
-        self._base[:3], self._base[3:] = at[:3, 3], quaternion(at[:3, :3])
+        self._base[:3], self._base[3:] = at[:3, 3], xyzw(at[:3, :3])
         self._reader: Reader | None = None
 
     def newest(self) -> bytes | None:
