@@ -11,7 +11,10 @@ os.environ.setdefault("MUJOCO_GL", "egl")  # before any test imports mujoco, whi
 
 import hypothesis
 import pytest
+from counted_channel import COUNT
 from two_machines import Machine
+
+from wholebody.channels import Channel
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: the processes of tests must hear Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -49,3 +52,9 @@ def port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
+@pytest.fixture
+def channel():
+    with Channel("test.count", COUNT, depth=8, writers=4) as opened:
+        yield opened
