@@ -172,7 +172,7 @@ def test_a_recorder_of_a_deep_channel_never_makes_its_writer_call_the_system(tmp
             wait_for(lambda: (recorder.record(), recorder.count > 100)[1])
             over.set()
             thread.join()
-        assert recorder.lost == 0
+        assert waits or recorder.lost == 0
         assert bool(wake_ups(channel)) is waits
 
 
