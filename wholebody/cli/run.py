@@ -32,7 +32,7 @@ def run(
     file: Annotated[str, typer.Argument(help="A YAML file, or a ready configuration by name (`wholebody check`).")],
     interface: Annotated[
         str,
-        typer.Option(help="simulation, daemon (a robot that `wholebody start` runs), loopback; the file's, if not."),
+        typer.Option(help="simulation, daemon (of `wholebody start`), udp, loopback; the file's, if not."),
     ] = "",
     seconds: Annotated[float, typer.Option(min=0.0, help="How long; until Ctrl-C, if left out.")] = 0.0,
     name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "",
