@@ -19,7 +19,7 @@ from typing import Annotated
 
 import numpy as np
 
-from wholebody.locomotion.estimates import Estimates
+from wholebody.estimation import Balance
 from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.recovery import landing_instead
 from wholebody.locomotion.stabilizers import Command, as_planned, turned
@@ -65,27 +65,27 @@ class DcmStabilizer:
         self._integral = np.zeros(2)
         self._lean, self._leaning = np.zeros(2), np.zeros(2)
 
-    def correct(self, target: Target, estimates: Estimates, period: float) -> Command:
+    def correct(self, target: Target, balance: Balance, period: float) -> Command:
         """What to do in this cycle."""
         gains, omega = self.gains, target.omega
         if self._com is None:
             self._com, self._velocity = target.com.copy(), target.com_velocity.copy()
-        off = estimates.dcm(omega) - target.dcm
+        off = balance.capture_point[:2] - target.dcm
         area = self._soles.area(target.support, target.left.place, target.right.place)
         wanted = target.zmp + (1.0 + gains.proportional / omega) * off + gains.integral * self._integral
         zmp = nearest_inside(area, wanted)
         self._integral += period * (off - self._integral if gains.integral else 0.0)
-        pull = gains.position * (estimates.com[:2] - self._com)
-        pull += gains.velocity * (estimates.com_velocity[:2] - self._velocity)
+        pull = gains.position * (balance.com_in_world[:2] - self._com)
+        pull += gains.velocity * (balance.com_velocity[:2] - self._velocity)
         self._velocity = self._velocity + period * (omega**2 * (self._com - zmp) + pull)
         self._com = self._com + period * self._velocity
         command = as_planned(target)
         command.com[:2] = self._com
         command.com_velocity, command.zmp, command.feed_forward = self._velocity, zmp, True
-        dcm = estimates.dcm(omega)
+        dcm = balance.capture_point[:2]
         push = np.zeros(2)
         if math.isinf(target.phase_left):  # walking, ξ is out of the area all the time
-            push = gains.lean * (dcm - nearest_inside(scaled(area, gains.reach), dcm)) + self._yielding(estimates)
+            push = gains.lean * (dcm - nearest_inside(scaled(area, gains.reach), dcm)) + self._yielding(balance)
         self._lean_trunk(command, push, period)
         if self.steps:
             if (wanted != zmp).any():
@@ -93,10 +93,10 @@ class DcmStabilizer:
             command.falling = bool((nearest_inside(area, dcm) != dcm).any())
         return command
 
-    def _yielding(self, estimates: Estimates) -> Array:
+    def _yielding(self, balance: Balance) -> Array:
         """How a trunk that was pushed out of its way goes along, as if it were not held so stiffly."""
-        gains, turning = self.gains, estimates.angular_velocity
-        away = estimates.rotation[:2, 2] - self._lean
+        gains, turning = self.gains, balance.turning
+        away = balance.lean - self._lean
         size = math.hypot(*away)
         share = max(0.0, 1.0 - gains.unnoticed / max(size, 1e-9))
         speed = np.array([turning[1], -turning[0]]) - self._leaning

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from wholebody.errors import BadGait, SensorLost
+from wholebody.estimation import AnkleSpring, Balance, BalanceEstimator
 from wholebody.hardware import Record
-from wholebody.locomotion.estimates import Estimates, Estimator, FootAnchored
+from wholebody.locomotion.anchoring import Anchoring
 from wholebody.locomotion.footsteps import Feet
 from wholebody.locomotion.gait import SOLES, Gait, gait_of, standing
 from wholebody.locomotion.legs import Legs
@@ -18,10 +20,12 @@ from wholebody.locomotion.pattern import Pattern, Target
 from wholebody.locomotion.recovery import capture_steps, closing_step
 from wholebody.locomotion.servo_lead import ServoLead
 from wholebody.locomotion.stabilizers import Command, Stabilizer, as_planned, stabilizer_named
-from wholebody.messages import Mode
+from wholebody.messages import MeasuredMotion, Mode
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.robots.robot import Robot
+
+GYRO = int(MeasuredMotion.ANGULAR_VELOCITY_X | MeasuredMotion.ANGULAR_VELOCITY_Y)
 
 
 class Walker:
@@ -35,21 +39,25 @@ class Walker:
         robot: Robot,
         gait: Gait | None = None,
         stabilizer: str | Stabilizer = "dcm",
-        estimator: Estimator | None = None,
+        ankles: AnkleSpring | None = None,
         period: float = 0.005,
     ) -> None:
+        """`ankles` says how soft they are, if they are."""
+        if not robot.sensors_of("imu"):
+            raise BadGait(f"'{robot.name}' has no IMU: nothing would tell whether it falls")
         self.robot, self.period = robot, period
         self.model = Model(robot, watch=SOLES)
         self.gait = gait or gait_of(self.model)
         self.legs = Legs(self.model)
-        self.estimator = estimator or FootAnchored(self.model)
+        self.estimator = BalanceEstimator(self.model, spring=ankles, feet=SOLES)
+        self._anchoring = Anchoring(self.estimator.balance)
         self.stabilizer = stabilizer_named(stabilizer, self.model) if isinstance(stabilizer, str) else stabilizer
         self.servo = ServoLead(self.model)
         feet, _ = standing(self.model)
         middle = feet.middle
         self.pattern = Pattern(self.gait, Feet(*(place.seen_from(middle) for place in feet)))
         self.target: Target | None = None
-        self.estimates: Estimates | None = None
+        self.balance: Balance | None = None
         self.command: Command | None = None
         self._before = np.zeros(0)
         self._last: float | None = None
@@ -59,13 +67,24 @@ class Walker:
         """Take a state, and say where all joints are to be."""
         time = float(state["time"])
         target = self.pattern.at(time)
-        estimates = self.estimator.update(state, target)
+        balance = self.sense(state, target)
         elapsed = self._elapsed(time)
-        command = self.stabilizer.correct(target, estimates, elapsed)
-        self._step(command, estimates, time)
+        command = self.stabilizer.correct(target, balance, elapsed)
+        self._step(command, balance, time)
         reference["position"] = self.joints(command, target, elapsed)
         reference["mode"], reference["mask"] = Mode.POSITION, True
-        self.target, self.estimates, self.command = target, estimates, command
+        self.target, self.balance, self.command = target, balance, command
+
+    def sense(self, state: Record, target: Target) -> Balance:
+        """How the robot stands and moves, in the world of its footsteps; SensorLost if a sensor says nonsense."""
+        if int(state["imu"][0]["measured"]) & GYRO != GYRO:
+            raise SensorLost("the IMU does not measure angular velocity any more")
+        faults = self.estimator.faults
+        before = faults.not_finite
+        self.estimator.update(state)
+        if faults.not_finite != before:
+            raise SensorLost(f"{faults.last} reads what is no number")
+        return self._anchoring.update(target.left, target.right)
 
     def cycle_blind(self, time: float, reference: Record) -> None:
         """The same without sensors: what is planned, led by what the servos need."""
@@ -78,6 +97,8 @@ class Walker:
     def begin_anew(self) -> None:
         """Forget what was, before the robot is balanced from rest."""
         self.stabilizer.reset()
+        self.estimator.start()
+        self._anchoring.reset()
         self._before, self._last, self._recovering = np.zeros(0), None, False
 
     def _elapsed(self, time: float) -> float:
@@ -119,12 +140,12 @@ class Walker:
         self._before = np.zeros(0)
         return stance
 
-    def _step(self, command: Command, estimates: Estimates, time: float) -> None:
+    def _step(self, command: Command, balance: Balance, time: float) -> None:
         """Do what the stabilizer wants of the feet."""
         if command.landing is not None:
             self.pattern.lead(command.landing, time)
         if command.falling and self.pattern.settled:
-            steps, gait = capture_steps(self.pattern.feet, estimates, self.gait)
+            steps, gait = capture_steps(self.pattern.feet, balance, self.gait)
             self.pattern.follow(steps, time, gait=gait)
             self._recovering = True
         elif self._recovering and self.pattern.standing:
