@@ -49,6 +49,12 @@ class Balance(NamedTuple):
         return np.array([2 * (x * z + w * y), 2 * (y * z - w * x)])
 
     @property
+    def tilt(self) -> float:
+        """Of the base against the vertical, rad."""
+        x, y, _, _ = self.orientation.tolist()
+        return 2.0 * math.asin(min(1.0, math.hypot(x, y)))
+
+    @property
     def turning(self) -> Array:
         """The angular velocity of the base in world, rad/s."""
         R = np.empty((3, 3))
