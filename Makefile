@@ -20,7 +20,7 @@ EXPERIMENTS := $(wildcard experiments/*.py)
 help:            ## this list
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
 
-demo: $(BUILT)    ## see it work
+demo: $(VENV)/.demo $(BUILT)    ## see it work: film, pictures and report in out/demo
 	@$(BIN)/wholebody demo
 
 page: $(VENV)/.page $(BUILT) $(BUNDLE)    ## build the operator page, for wholebody page
@@ -86,7 +86,8 @@ $(VENV)/.dev: EXTRAS := net,film,log,motion,plot,page,dev
 $(VENV)/.dev: COMMANDS := chromium
 $(VENV)/.bench: EXTRAS := net,bench
 $(VENV)/.page: EXTRAS := page
-$(VENV)/.dev $(VENV)/.bench $(VENV)/.page: $(VENV)/.core
+$(VENV)/.demo: EXTRAS := film,plot
+$(VENV)/.dev $(VENV)/.bench $(VENV)/.page $(VENV)/.demo: $(VENV)/.core
 	@$(if $(COMMANDS),tools/system-packages $(BIN)/python $(COMMANDS))
 	@echo "installing the packages for $(EXTRAS)"
 	@$(PIP) "wholebody[$(EXTRAS)]"

@@ -123,9 +123,8 @@ def test_rm_removes_a_channel_but_not_one_in_use(state):
     assert run.stderr.startswith("wholebody: there is no channel 'hubo.state'"), "one line, no traceback"
 
 
-def test_the_demo_kills_a_controller_and_nobody_is_hurt(channels_folder, tmp_path):
-    picture = tmp_path / "robot.png"
-    run = wholebody("demo", "--seconds", 4, "--kill-every", 1, "--picture", picture, timeout=55)
+def test_the_demo_kills_a_controller_and_nobody_is_hurt(channels_folder):
+    run = wholebody("demo", "--seconds", 4, "--kill-every", 1, "--no-walk", timeout=55)
     assert run.returncode == 0, run.stdout + run.stderr
     rows = {
         line.split()[0]: line.split() for line in run.stdout.splitlines() if line[:5] in ("robot", "wave ", "nod  ")
@@ -135,8 +134,6 @@ def test_the_demo_kills_a_controller_and_nobody_is_hurt(channels_folder, tmp_pat
         assert int(row[-1]) == 1
         assert int(row[-4]) > 100, "messages"
     assert "Torn or misordered messages: 0." in run.stdout
-    assert "Hubo2+ stands" in run.stdout
-    assert picture.read_bytes().startswith(b"\x89PNG")
     assert list(channels_folder.iterdir()) == [], "and nothing is left behind"
 
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 from wholebody.behaviors.rising import Rising
 from wholebody.errors import BadFootsteps, SensorLost, VelocityClamped
 from wholebody.hardware import Record
+from wholebody.locomotion import stride
 from wholebody.locomotion.footsteps import (
     OTHER,
     OUTWARD,
@@ -53,6 +54,8 @@ class Walking:
 
     def __init__(self, robot: Robot, gait: Gait | None = None, stabilizer: str = "dcm", period: float = 0.005) -> None:
         self.walker = Walker(robot, gait, stabilizer, period=period)
+        if gait is None:
+            stride.fit(self.walker)
         self.trouble = ""
         self.up = False  # whether it has stood up, and balances
         self._fallen = False

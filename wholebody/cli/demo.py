@@ -1,11 +1,10 @@
-"""wholebody demo: controllers that are killed and nobody notices, then a humanoid in a simulated world."""
+"""wholebody demo: controllers that are killed and nobody notices, then a humanoid that walks and is pushed."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -23,7 +22,6 @@ from wholebody.cli import demo_processes as processes
 from wholebody.errors import ChannelInUse, ChannelNotFound
 
 KILLED = "nod"
-_PICTURE = Path(tempfile.gettempdir()) / "wholebody_demo.png"
 
 _INTRODUCTION = f"""
 [bold]wholebody[/]: a robot and two controllers that meet only in channels
@@ -75,11 +73,12 @@ class Watch:
 
 
 def demo(
-    seconds: Annotated[float, typer.Option(min=1.0, help="How long to run.")] = 10.0,
+    seconds: Annotated[float, typer.Option(min=1.0, help="How long to kill controllers.")] = 4.0,
     kill_every: Annotated[float, typer.Option(min=0.2, help="Seconds between two kill -9.")] = 1.0,
-    picture: Annotated[Path, typer.Option(help="Where to put the filmstrip of the simulated robot.")] = _PICTURE,
+    walk: Annotated[bool, typer.Option(help="Whether a humanoid walks then.")] = True,
+    out: Annotated[Path, typer.Option(help="Where to put its film, pictures and report.")] = Path("out/demo"),
 ) -> None:
-    """See it work: controllers of which one is killed every second, then a humanoid that is pushed."""
+    """See it work: controllers of which one is killed every second, then a humanoid that walks and is pushed."""
     console = Console()
     _refuse_a_second_demo()
     with ExitStack() as stack:
@@ -90,17 +89,18 @@ def demo(
             _run(watches, seconds, kill_every, show=lambda left: _show(live, watches, left))
         console.print(_table(watches, 0.0))
     _summarise(console, watches, seconds)
-    _push_a_robot(console, picture)
+    if walk:
+        _walk(console, out)
 
 
-def _push_a_robot(console: Console, picture: Path) -> None:
-    """Stand Hubo2+ up in a simulated world and push it."""
-    from wholebody.cli.sim import sim
+def _walk(console: Console, out: Path) -> None:
+    """Have Hubo2+ stand up, walk, turn, be pushed and stop, in real time."""
+    from wholebody.cli import walk
 
     console.print(
-        "\n[bold]Now a humanoid[/]: Hubo2+ stands on stiff joints and is pushed forward with 120 N for 0.1 s.\n"
+        "\n[bold]Now a humanoid[/]: simulator, daemon, controller and film are processes that meet in channels.\n"
     )
-    sim("hubo2plus", seconds=5.0, push=["Body_Torso 120 0 0 0.1 2"], record=picture)
+    walk.walk(out=out)
 
 
 def _refuse_a_second_demo() -> None:

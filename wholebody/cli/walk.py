@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import signal
 import subprocess
 import sys
 import time
@@ -17,21 +19,24 @@ from wholebody import robots
 from wholebody.channels import directory
 from wholebody.cli import life
 from wholebody.cli.plan import Plan
+from wholebody.cli.walk_film import Film
 from wholebody.cli.walk_report import write_report
 from wholebody.cli.walk_world import WalkedWorld
 from wholebody.errors import HardwareError, RobotTaken, UnknownName
 from wholebody.hardware import Names
 from wholebody.locomotion.stabilizers import NAMES
+from wholebody.robots.robot import Robot
 from wholebody.simulation import Pace, SensorModel, join
-from wholebody.simulation.film import Recording
 
 NAME = "walk_demo"
+SAY_EVERY = 2.0
+"""s of simulated time from one line to the next, if nothing new happens."""
 console = Console(highlight=False, soft_wrap=True)
 
 
 def walk(
     robot: Annotated[str, typer.Argument(help="Which robot; see `wholebody robots`.")] = "hubo2plus",
-    distance: Annotated[float, typer.Option(help="How far forward, m.")] = 2.0,
+    distance: Annotated[float | None, typer.Option(help="How far forward, m; by default by the robot's size.")] = None,
     turn: Annotated[float, typer.Option(help="How far to turn then, degrees.")] = 90.0,
     push: Annotated[
         float | None, typer.Option(min=0.0, help="How hard to push it then, N for 0.1 s, from four sides.")
@@ -47,32 +52,43 @@ def walk(
     if stabilizer not in NAMES:
         raise UnknownName("stabilizer", stabilizer, NAMES)
     loaded = robots.load(robot)
-    if life.process_of(life.DAEMON, NAME) is not None:
-        raise RobotTaken(f"another walk runs on this machine as '{NAME}'; wait until it ends")
-    out.mkdir(parents=True, exist_ok=True)
+    far = round(min(2.0, 2.0 * loaded.mass / 40.0 + 0.3), 1) if distance is None else distance
+    lines = ["stand", f"walk {far:g}", f"turn {turn:g}", "push", "stop"]
     force = 0.15 * 9.81 * loaded.mass if push is None else push
-    lines = ["stand", f"walk {distance:g}", f"turn {turn:g}", "push", "step 4", "stop"]
     with ExitStack() as stack:
         sensors = SensorModel.realistic() if noise else None
         world = stack.enter_context(WalkedWorld(loaded, NAME, lines, force, seed=seed, sensors=sensors))
-        if film:
-            world.recording = stack.enter_context(Recording(out / "walk.mp4", 60.0))
-        controller = _start(stack, robot, stabilizer)
-        console.print(f"[bold]{loaded.title or robot}[/]: {', '.join(lines)}; pushed with {force:.0f} N for 0.1 s")
-        began = time.monotonic()
-        join(world, NAME, None if fast else 1.0, lambda: _goes_on(world, controller), _tell(world))
-    seconds = time.monotonic() - began
-    write_report(out, loaded, world, stabilizer, seconds)
-    console.print(world.summary(seconds))
-    console.print(f"written: {', '.join(str(path) for path in sorted(out.iterdir()))}")
+        see(world, robot, out, stabilizer, film, fast)
     if world.fallen or world.script.trouble:
         raise typer.Exit(1)
 
 
-def _start(stack: ExitStack, robot: str, stabilizer: str) -> subprocess.Popen[bytes]:
-    """Begin daemon and controller; both end, and their channels go, when the stack closes."""
-    plan = Plan.make(NAME, robot, "virtual")
-    life.sweep(NAME, robots.load(robot))
+def see(
+    world: WalkedWorld, robot: str, out: Path, stabilizer: str = "dcm", film: bool = True, fast: bool = False
+) -> None:
+    """Have the world's script done by a daemon and a controller that are begun for it; write film and report."""
+    if life.process_of(life.DAEMON, NAME) is not None:
+        raise RobotTaken(f"another walk runs on this machine as '{NAME}'; wait until it ends")
+    out.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        controller = start(stack, robot, world.robot, stabilizer, out / "processes.log")
+        if film:
+            world.film = stack.enter_context(Film(world.robot, NAME, out, robot))
+        console.print(f"[bold]{world.robot.title or robot}[/]: {', '.join(world.script.lines)}")
+        began = time.monotonic()
+        join(world, NAME, None if fast else 1.0, lambda: _goes_on(world, controller), teller(world))
+        seconds = time.monotonic() - began
+        write_report(out, world.robot, world, stabilizer, seconds)
+        console.print(world.summary(seconds))
+        if film:
+            console.print("the film is being finished")
+    console.print(f"written: {', '.join(str(path) for path in sorted(out.iterdir()))}")
+
+
+def start(stack: ExitStack, description: str, robot: Robot, stabilizer: str, log: Path) -> subprocess.Popen[bytes]:
+    """Begin daemon and controller, and return that; both end, and their channels go, when the stack closes."""
+    plan = Plan.make(NAME, description, "virtual")
+    life.sweep(NAME, robot)
     children: list[subprocess.Popen[bytes]] = []
 
     def end() -> None:
@@ -85,19 +101,37 @@ def _start(stack: ExitStack, robot: str, stabilizer: str) -> subprocess.Popen[by
                 directory.remove(each, force=True)
 
     stack.callback(end)
-    children.append(life.begin(life.DAEMON, plan, None))
-    command = [sys.executable, "-m", "wholebody.cli.walk_process", NAME, robot, stabilizer]
-    children.append(subprocess.Popen(command))
+    output = stack.enter_context(log.open("wb"))
+    for module, *arguments in (
+        (life.DAEMON.module, plan.text()),
+        ("wholebody.cli.walk_process", NAME, description, stabilizer),
+    ):
+        command = [sys.executable, "-m", module, *arguments]
+        children.append(subprocess.Popen(command, stdout=output, stderr=output, preexec_fn=_end_with_parent))
     return children[1]
+
+
+def _end_with_parent() -> None:
+    """Ask the kernel to end this process when its parent ends, however that does (prctl PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def _goes_on(world: WalkedWorld, controller: subprocess.Popen[bytes]) -> bool:
     if controller.poll() not in (None, 0):
-        raise HardwareError(f"the controller ended with exit code {controller.returncode}")
+        raise HardwareError(f"the controller ended with exit code {controller.returncode}; see processes.log")
     return not (world.script.over or world.fallen)
 
 
-def _tell(world: WalkedWorld) -> Callable[[Pace], None]:
-    return lambda pace: console.print(
-        f"{pace.simulated:6.1f} s  {world.script.now or 'starts':<10} {pace.recent:.1f} × real time, {world.where()}"
-    )
+def teller(world: WalkedWorld) -> Callable[[Pace], None]:
+    """Print a line whenever something new is done, and now and then."""
+    said, again = "", 0.0
+
+    def tell(pace: Pace) -> None:
+        nonlocal said, again
+        doing = world.script.now or "starts"
+        if doing == said and pace.simulated < again:
+            return
+        said, again = doing, pace.simulated + SAY_EVERY
+        console.print(f"{pace.simulated:6.1f} s  {doing:<10} {pace.recent:.1f} × real time, {world.where()}")
+
+    return tell

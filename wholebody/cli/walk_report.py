@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ def write_report(out: Path, robot: Robot, world: WalkedWorld, stabilizer: str, s
     lines += ["| time/s | done |", "|---|---|", *(f"| {when:.2f} | {what} |" for when, what in world.script.done), ""]
     lines += ["| push at/s | x/N | y/N |", "|---|---|---|"]
     lines += [f"| {when:.2f} | {x:.0f} | {y:.0f} |" for when, x, y in world.pushed]
-    if world.rows:
+    if world.rows and find_spec("matplotlib"):
         draw(out / "walk.png", np.array(world.rows), world)
         lines += ["", "![the walk](walk.png)"]
+    if world.film is not None:
+        lines += ["", "![some moments](moments.png)", "", "[film](walk.mp4)"]
     (out / "report.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

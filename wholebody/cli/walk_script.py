@@ -35,6 +35,7 @@ class Script:
 
     def __init__(self, lines: Sequence[str], acts: dict[str, Act] | None = None) -> None:
         self._acts: dict[str, Act] = {"wait": lambda seconds: seconds, **(acts or {})}
+        self.lines = tuple(lines)
         self._todo = [self._read(line) for line in lines]
         self._order = 0
         self._until = -math.inf

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.cli.walk_film import Film
 from wholebody.cli.walk_script import Script
 from wholebody.errors import NoController
 from wholebody.robots.robot import Robot
 from wholebody.simulation import Simulation
-from wholebody.simulation.film import Recording
 
 PUSHES = ((1.0, 0.0), (0.0, 1.0), (-0.8, 0.0), (0.0, -1.0))
 """Directions in the axes of the robot, as shares of the force."""
@@ -34,7 +34,7 @@ class WalkedWorld(Simulation):
     def __init__(self, robot: Robot, name: str, lines: list[str], force: float = 0.0, **more: Any) -> None:
         super().__init__(robot, "flat", **more)
         self.script = Script(lines, {"push": self._plan_pushes})
-        self.recording: Recording | None = None
+        self.film: Film | None = None
         self.force = force  # N
         self.fallen = False
         self.pushed: list[tuple[float, float, float]] = []  # time, and force in world
@@ -55,8 +55,8 @@ class WalkedWorld(Simulation):
                     self.client = WalkingClient(self._name, timeout=0.0)
         else:
             self.script.go_on(self.client, self.time)
-        if self.script.now and self.recording is not None:
-            self.recording.look(self)
+        if self.script.now and self.film is not None:
+            self.film.note(self)
         if self.script.now and periods % 4 == 0:
             self._note()
 

@@ -19,7 +19,15 @@ MOMENTS = 6
 class Recording:
     """Call look() after every advance(); the file is written on leaving the `with` block, whatever happened."""
 
-    def __init__(self, path: str | Path, seconds: float, camera: str = TRACKING) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        seconds: float,
+        camera: str = TRACKING,
+        size: tuple[int, int] | None = None,
+        rate: float = FRAMES_PER_SECOND,
+    ) -> None:
+        """Into a film at a rate, or into a filmstrip of MOMENTS; seconds is how long the run takes."""
         self._path = Path(path)
         self._camera = camera
         self._next = 0.0
@@ -29,10 +37,10 @@ class Recording:
         if not folder.is_dir() or not os.access(folder, os.W_OK):
             raise BadSimulation(f"nothing can be written into {folder}; name a folder that exists and is yours")
         if self._path.suffix == ".mp4":
-            self._interval, self._size = 1 / FRAMES_PER_SECOND, (640, 480)
-            self._film = _open_film(self._path)
+            self._interval, self._size = 1 / rate, size or (640, 480)
+            self._film = _open_film(self._path, rate)
         elif self._path.suffix == ".png":
-            self._interval, self._size = seconds / (MOMENTS - 1), (240, 300)
+            self._interval, self._size = seconds / (MOMENTS - 1), size or (240, 300)
         else:
             raise BadSimulation(f"'{self._path.name}' is neither a film (.mp4) nor a filmstrip (.png)")
 
@@ -42,6 +50,10 @@ class Recording:
             return
         late = simulation.time - self._next
         self._next += self._interval * (1.0 + late // self._interval)  # what nobody looked at is left out
+        self.add(simulation)
+
+    def add(self, simulation: Simulation) -> None:
+        """Take a picture."""
         picture = simulation.image(self._camera, *self._size)
         if self._film is not None:
             self._film.append_data(picture)
@@ -62,10 +74,10 @@ class Recording:
             write_png(self._path, side_by_side(self._pictures))
 
 
-def _open_film(path: Path) -> Any:
+def _open_film(path: Path, rate: float) -> Any:
     try:
         import imageio.v2 as imageio
         import imageio_ffmpeg  # noqa: F401
     except ImportError as error:
         raise MissingExtra("imageio with ffmpeg", "film") from error
-    return imageio.get_writer(path, fps=FRAMES_PER_SECOND, codec="libx264", quality=7, macro_block_size=16)
+    return imageio.get_writer(path, fps=rate, codec="libx264", quality=7, macro_block_size=16)

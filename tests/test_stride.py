@@ -1,0 +1,29 @@
+"""Steps are as long as the joints of a robot are fast enough for, and no shorter than they need be."""
+
+from dataclasses import replace
+
+import pytest
+
+from wholebody import robots
+from wholebody.behaviors import Walking
+from wholebody.locomotion.gait import gait_of
+from wholebody.locomotion.legs import Legs
+from wholebody.locomotion.stride import SHARE, needed_speed
+
+
+@pytest.mark.parametrize("name", ["minihubo", "hoap3"])
+def test_long_steps_are_shortened_until_the_joints_can_follow(name):
+    walker = Walking(robots.load(name)).walker
+    legs, feet, asked = Legs(walker.model), walker.pattern.feet, gait_of(walker.model).limits
+    length = walker.gait.limits.length
+    assert needed_speed(legs, walker.gait, feet, length) <= SHARE
+    assert needed_speed(legs, replace(walker.gait, limits=asked), feet, asked.length) > 1.0
+    assert needed_speed(legs, replace(walker.gait, limits=asked), feet, 1.15 * length) > SHARE
+    assert walker.gait.limits.in_need / asked.in_need == pytest.approx(length / asked.length)
+
+
+def test_a_robot_that_is_fast_enough_keeps_its_steps_and_so_does_a_gait_of_ones_own():
+    walker = Walking(robots.load("hubo2plus")).walker
+    assert walker.gait == gait_of(walker.model)
+    mine = gait_of(Walking(robots.load("hoap3")).walker.model)
+    assert Walking(robots.load("hoap3"), mine).walker.gait == mine
