@@ -14,8 +14,7 @@ from rich.progress import Progress
 from wholebody.channels import Channel
 from wholebody.channels.playback import Recording
 from wholebody.errors import BadRecording
-from wholebody.parameters.line import told_in
-from wholebody.parameters.remote import ABOUT
+from wholebody.parameters.line import ABOUT, told_in
 
 if TYPE_CHECKING:
     from wholebody.control.servo import Servo
