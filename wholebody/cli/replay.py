@@ -87,7 +87,7 @@ def run_again(recording: Recording) -> tuple[int, int]:
         Progress(console=Console(stderr=True), transient=True) as progress,
     ):
         bar = progress.add_task("repeating", total=float(commands["time"][-1]))
-        servo.publish = (comparison.look,)
+        servo.publish = (comparison.look, *servo.publish)
         _go(servo, float(commands["time"][-1]), lambda now: progress.update(bar, completed=now))
     return comparison.compared, comparison.differ
 
