@@ -51,7 +51,9 @@ class DcmStabilizer:
     """See the file's docstring. `steps` says whether footsteps may be moved."""
 
     def __init__(self, model: Model, gains: DcmGains | None = None, steps: bool = True) -> None:
-        self.gains = gains or DcmGains()
+        self.gains = gains or (
+            DcmGains() if steps else DcmGains(lean=4000.0, reach=0.6)
+        )  # the trunk is all it has then
         self.steps = steps
         outline = np.array(model.robot.surface("left_sole").outline)
         half = np.abs(outline - outline.mean(axis=0)).min()
@@ -94,13 +96,17 @@ class DcmStabilizer:
         return command
 
     def _yielding(self, balance: Balance) -> Array:
-        """How a trunk that was pushed out of its way goes along, as if it were not held so stiffly."""
+        """How a trunk that was pushed out of its way goes along, as if it were not held so stiffly.
+
+        On soft ankles it yields by itself, and to go along with the tilt that they make would be to fall.
+        """
         gains, turning = self.gains, balance.turning
+        if balance.flexion.any():
+            return np.zeros(2)
         away = balance.lean - self._lean
-        size = math.hypot(*away)
-        share = max(0.0, 1.0 - gains.unnoticed / max(size, 1e-9))
         speed = np.array([turning[1], -turning[0]]) - self._leaning
-        return share * (gains.give**2 * away + 2.0 * gains.give * speed)
+        share = max(0.0, 1.0 - gains.unnoticed / max(math.hypot(*away), 1e-9))
+        return np.asarray(share * (gains.give**2 * away + 2.0 * gains.give * speed))
 
     def _lean_trunk(self, command: Command, push: Array, period: float) -> None:
         """Turn the trunk towards where ξ runs away: while it gains speed it pushes the other way."""

@@ -16,6 +16,7 @@ from wholebody.locomotion.anchoring import Anchoring
 from wholebody.locomotion.footsteps import Feet
 from wholebody.locomotion.gait import SOLES, Gait, gait_of, standing
 from wholebody.locomotion.legs import Legs
+from wholebody.locomotion.level_swing import LevelSwing
 from wholebody.locomotion.pattern import Pattern, Target
 from wholebody.locomotion.recovery import capture_steps, closing_step
 from wholebody.locomotion.servo_lead import ServoLead
@@ -52,7 +53,8 @@ class Walker:
         self.estimator = BalanceEstimator(self.model, spring=ankles, feet=SOLES)
         self._anchoring = Anchoring(self.estimator.balance)
         self.stabilizer = stabilizer_named(stabilizer, self.model) if isinstance(stabilizer, str) else stabilizer
-        self.servo = ServoLead(self.model)
+        self.level = LevelSwing()
+        self.servo = ServoLead(self.model, self._softness(ankles))
         feet, _ = standing(self.model)
         middle = feet.middle
         self.pattern = Pattern(self.gait, Feet(*(place.seen_from(middle) for place in feet)))
@@ -70,6 +72,7 @@ class Walker:
         balance = self.sense(state, target)
         elapsed = self._elapsed(time)
         command = self.stabilizer.correct(target, balance, elapsed)
+        self.level.correct(command, target, balance, elapsed)
         self._step(command, balance, time)
         reference["position"] = self.joints(command, target, elapsed)
         reference["mode"], reference["mask"] = Mode.POSITION, True
@@ -99,7 +102,16 @@ class Walker:
         self.stabilizer.reset()
         self.estimator.start()
         self._anchoring.reset()
+        self.level.reset()
         self._before, self._last, self._recovering = np.zeros(0), None, False
+
+    def _softness(self, ankles: AnkleSpring | None) -> Array:
+        """What the last two joints of each leg, which turn its foot, yield beside their servos, rad/(N·m)."""
+        softness = np.zeros(len(self.robot.moving))
+        if ankles is not None:
+            for columns in self.legs.columns:
+                softness[columns[-2:]] = 1.0 / ankles.stiffness
+        return softness
 
     def _elapsed(self, time: float) -> float:
         """Seconds since the last cycle; one that was missed counts, but no long silence."""
