@@ -50,6 +50,7 @@ WholebodyError
 ├── BadFootsteps             (ValueError)         footsteps, limits or velocities that no legs can do
 ├── BadGait                  (ValueError)         a gait, or a robot without what walking needs
 ├── SensorLost               (RuntimeError)       a sensor that walking needs says nothing, or nonsense
+├── OrderNotDone             (RuntimeError)       an order that was refused, interrupted, or failed
 ├── BadParameter             (ValueError)         a value that a parameter cannot take
 ├── BadConfiguration         (ValueError)         a configuration file that says what cannot be; file, line, key, remedy
 ├── BadExpression            (ValueError)         an event's expression that is no comparison of parameters
@@ -288,6 +289,14 @@ class BadGait(WholebodyError, ValueError):
 
 class SensorLost(WholebodyError, RuntimeError):
     """A sensor that walking needs says nothing, or what is no number; the text names it."""
+
+
+class OrderNotDone(WholebodyError, RuntimeError):
+    """An order to a behaviour that did not come to its end; `stage` is what became of it, `reason` says why."""
+
+    def __init__(self, stage: str, reason: str) -> None:
+        self.stage, self.reason = stage, reason
+        super().__init__(f"the order was {stage}: {reason}" if stage != "failed" else f"the order failed: {reason}")
 
 
 class CannotImitate(BadMotion):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 
 from wholebody.behaviors.rising import Rising
 from wholebody.errors import BadFootsteps, SensorLost, VelocityClamped
@@ -39,17 +40,22 @@ AHEAD = 3
 """Steps that are planned ahead: what comes later moves the centre of mass by less than a millimetre now."""
 PATIENCE = 0.05
 """s. How long a sensor may be silent while walking."""
+FALLEN = 0.8
+"""rad. A pelvis that leans further is not held up by feet any more."""
 
 
 class Walking:
     """A robot that can be told where to go at any time; what it is told last counts.
 
-    `trouble` says why it stopped by itself, if it did: then it stands, and does nothing any more.
+    `trouble` says why it stopped by itself, if it did: then it stands, or lies, and does nothing before it is told to
+    stand again.
     """
 
     def __init__(self, robot: Robot, gait: Gait | None = None, stabilizer: str = "dcm", period: float = 0.005) -> None:
         self.walker = Walker(robot, gait, stabilizer, period=period)
         self.trouble = ""
+        self.up = False  # whether it has stood up, and balances
+        self._fallen = False
         self._rising: Rising | None = None
         self._velocity: Velocity | None = None
         self._time = 0.0
@@ -58,8 +64,15 @@ class Walking:
     # What one tells it.
 
     def stand(self, seconds: float = 2.0) -> None:
-        """Take the posture in which it walks, and balance; from wherever the joints are, feet on the ground."""
+        """Take the posture in which it walks, and balance; from wherever the joints are, feet on the ground.
+
+        If it does already, it stops.
+        """
+        if self.up and not self.trouble:
+            self.stop()
+            return
         self._rising = Rising(self.walker, seconds)
+        self.trouble, self.up, self._fallen, self._velocity, self._lost_since = "", False, False, None, None
 
     def walk(
         self,
@@ -79,7 +92,10 @@ class Walking:
         elif footsteps is not None:
             self._follow(tuple(footsteps))
         else:
-            self._follow(in_place(self._last_feet, steps_in_place or 0, self._limits))
+            if not self.walker.pattern.settled:
+                self.stop()
+            steps = in_place(self._last_feet, steps_in_place or 0, self._limits, self._next_side or "right")
+            self._follow(self._within(steps, self._last_feet))
 
     def go(self, forward: float = 0.0, leftward: float = 0.0, turn: float = 0.0) -> None:
         """Walk to a place seen from where it stands, or will stand: m, m, rad."""
@@ -102,6 +118,27 @@ class Walking:
         """Whether it is done with all that it was told."""
         return self._rising is None and self._velocity is None and self.walker.pattern.standing
 
+    @property
+    def velocity(self) -> Velocity | None:
+        """At which it goes on and on; None if it does not."""
+        return self._velocity
+
+    @property
+    def rising(self) -> bool:
+        """Whether it is on its way up."""
+        return self._rising is not None
+
+    @property
+    def blind(self) -> bool:
+        """Whether a sensor that it needs is silent now."""
+        return self._lost_since is not None
+
+    @property
+    def place(self) -> Place:
+        """Where the body is by plan: between the feet."""
+        target = self.walker.target
+        return self.walker.pattern.feet.middle if target is None or self.blind else target.body
+
     # What it does.
 
     def cycle(self, state: Record, reference: Record) -> None:
@@ -110,8 +147,10 @@ class Walking:
         if self._rising is not None:
             if not self._rising.cycle(state, reference):
                 return
-            self._rising = None
+            self._rising, self.up = None, True
             self.walker.pattern.follow(closing_step(self.walker.pattern.feet, self.walker.gait), self._time)
+        if self._fallen:
+            return
         if self._velocity is not None:
             self._step_on(self._velocity)
         try:
@@ -119,6 +158,15 @@ class Walking:
             self._lost_since = None
         except SensorLost as error:
             self._go_on_blind(error, reference)
+        else:
+            self._look_whether_it_fell()
+
+    def _look_whether_it_fell(self) -> None:
+        """Lying, it holds its joints where they are told to be, and lets nobody walk it."""
+        estimates = self.walker.estimates
+        if estimates is not None and estimates.tilt > FALLEN:
+            self._fallen, self.up, self._velocity = True, False, None
+            self.trouble = f"it has fallen: the pelvis leans by {math.degrees(estimates.tilt):.0f}°"
 
     def _go_on_blind(self, error: SensorLost, reference: Record) -> None:
         """Do as planned for a moment; if the sensor stays lost, stop after the steps that cannot be taken back."""
@@ -139,17 +187,26 @@ class Walking:
         pattern = self.walker.pattern
         return pattern.feet_after(len(pattern.steps))
 
+    @property
+    def _next_side(self) -> Side | None:
+        """The foot whose turn it is; None if it may be either."""
+        last = self.walker.pattern.steps[-1:]
+        return OTHER[last[0].side] if last else None
+
     def _follow(self, steps: tuple[Footstep, ...]) -> None:
         self._refuse_if_in_trouble()
         pattern = self.walker.pattern
+        if steps and self._next_side not in (None, steps[0].side):
+            raise BadFootsteps(
+                f"the {steps[0].side} foot would step twice in a row; begin with the {self._next_side} one"
+            )
         pattern.follow(steps, self._time, keep=len(pattern.steps))
         self._velocity = None
 
     def _go_to(self, goal: Place) -> None:
         if not self.walker.pattern.settled:
             self.stop()
-        feet, last = self._last_feet, self.walker.pattern.steps[-1:]
-        self._follow(to_place(feet, goal, self._limits, OTHER[last[0].side] if last else None))
+        self._follow(self._within(to_place(self._last_feet, goal, self._limits, self._next_side), self._last_feet))
 
     def _go(self, velocity: Velocity) -> None:
         self._refuse_if_in_trouble()
@@ -162,7 +219,8 @@ class Walking:
         self._velocity = clamped
         if not pattern.settled:  # what is planned beyond the next steps was for another velocity
             keep = min(len(pattern.steps), AHEAD - 1)
-            pattern.follow((self._next(pattern.steps[keep - 1], clamped),), self._time, keep=keep)
+            step = self._next(pattern.steps[keep - 1], clamped)
+            pattern.follow(self._within((step,), pattern.feet_after(keep)), self._time, keep=keep)
 
     def _step_on(self, velocity: Velocity) -> None:
         """Plan one step more if there are fewer than AHEAD."""
@@ -171,11 +229,19 @@ class Walking:
         if len(steps) >= AHEAD:
             return
         if steps:
-            pattern.follow((self._next(steps[-1], velocity),), self._time, keep=len(steps))
+            step = self._next(steps[-1], velocity)
         else:
-            side: Side = first_side(velocity)
             body = pattern.feet.middle.moved(velocity, self.walker.gait.step_time)
-            pattern.follow((beside_body(body, side, self._limits.spacing),), self._time)
+            step = beside_body(body, first_side(velocity), self._limits.spacing)
+        pattern.follow(self._within((step,), self._last_feet), self._time, keep=len(steps))
+
+    def _within(self, steps: Sequence[Footstep], feet: Feet) -> tuple[Footstep, ...]:
+        """Steps that were planned from between the feet, with what is too far from feet that stand uneven cut off."""
+        limits, kept = replace(self._limits, in_need=0.0), list[Footstep]()
+        for step in steps:
+            kept.append(limits.kept(step, feet.of(OTHER[step.side])))
+            feet = feet.after(kept[-1])
+        return tuple(kept)
 
     def _next(self, step: Footstep, velocity: Velocity) -> Footstep:
         body = self._body_beside(step).moved(velocity, self.walker.gait.step_time)

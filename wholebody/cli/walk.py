@@ -17,8 +17,8 @@ from wholebody import robots
 from wholebody.channels import directory
 from wholebody.cli import life
 from wholebody.cli.plan import Plan
-from wholebody.cli.walk_process import CONTROLLER, events_channel
-from wholebody.cli.walk_report import Watched, write_report
+from wholebody.cli.walk_report import write_report
+from wholebody.cli.walk_world import WalkedWorld
 from wholebody.errors import HardwareError, RobotTaken, UnknownName
 from wholebody.hardware import Names
 from wholebody.locomotion.stabilizers import NAMES
@@ -51,29 +51,25 @@ def walk(
         raise RobotTaken(f"another walk runs on this machine as '{NAME}'; wait until it ends")
     out.mkdir(parents=True, exist_ok=True)
     force = 0.15 * 9.81 * loaded.mass if push is None else push
-    lines = [f"walk {distance:g}", f"turn {turn:g}", "wait 8", "step 4"]
+    lines = ["stand", f"walk {distance:g}", f"turn {turn:g}", "push", "step 4", "stop"]
     with ExitStack() as stack:
-        world = Watched(loaded, seed=seed, sensors=SensorModel.realistic() if noise else None)
-        stack.enter_context(world)
-        world.force = force
+        sensors = SensorModel.realistic() if noise else None
+        world = stack.enter_context(WalkedWorld(loaded, NAME, lines, force, seed=seed, sensors=sensors))
         if film:
             world.recording = stack.enter_context(Recording(out / "walk.mp4", 60.0))
-        controller = _start(stack, robot, stabilizer, lines)
-        world.listen(events_channel(NAME), Names(NAME).reference(CONTROLLER), stack)
-        console.print(
-            f"[bold]{loaded.title or robot}[/]: stand, {', '.join(lines)}; pushed with {force:.0f} N for 0.1 s"
-        )
+        controller = _start(stack, robot, stabilizer)
+        console.print(f"[bold]{loaded.title or robot}[/]: {', '.join(lines)}; pushed with {force:.0f} N for 0.1 s")
         began = time.monotonic()
         join(world, NAME, None if fast else 1.0, lambda: _goes_on(world, controller), _tell(world))
     seconds = time.monotonic() - began
     write_report(out, loaded, world, stabilizer, seconds)
     console.print(world.summary(seconds))
     console.print(f"written: {', '.join(str(path) for path in sorted(out.iterdir()))}")
-    if world.fallen or world.trouble:
+    if world.fallen or world.script.trouble:
         raise typer.Exit(1)
 
 
-def _start(stack: ExitStack, robot: str, stabilizer: str, lines: list[str]) -> subprocess.Popen[bytes]:
+def _start(stack: ExitStack, robot: str, stabilizer: str) -> subprocess.Popen[bytes]:
     """Begin daemon and controller; both end, and their channels go, when the stack closes."""
     plan = Plan.make(NAME, robot, "virtual")
     life.sweep(NAME, robots.load(robot))
@@ -90,18 +86,18 @@ def _start(stack: ExitStack, robot: str, stabilizer: str, lines: list[str]) -> s
 
     stack.callback(end)
     children.append(life.begin(life.DAEMON, plan, None))
-    command = [sys.executable, "-m", "wholebody.cli.walk_process", NAME, robot, stabilizer, *lines]
+    command = [sys.executable, "-m", "wholebody.cli.walk_process", NAME, robot, stabilizer]
     children.append(subprocess.Popen(command))
     return children[1]
 
 
-def _goes_on(world: Watched, controller: subprocess.Popen[bytes]) -> bool:
+def _goes_on(world: WalkedWorld, controller: subprocess.Popen[bytes]) -> bool:
     if controller.poll() not in (None, 0):
         raise HardwareError(f"the controller ended with exit code {controller.returncode}")
-    return not (world.ended or world.fallen)
+    return not (world.script.over or world.fallen)
 
 
-def _tell(world: Watched) -> Callable[[Pace], None]:
+def _tell(world: WalkedWorld) -> Callable[[Pace], None]:
     return lambda pace: console.print(
-        f"{pace.simulated:6.1f} s  {world.doing:<10} {pace.recent:.1f} × real time, {world.where()}"
+        f"{pace.simulated:6.1f} s  {world.script.now or 'starts':<10} {pace.recent:.1f} × real time, {world.where()}"
     )

@@ -1,0 +1,69 @@
+"""A robot in a world of this process, with its daemon and its walking controller as processes of their own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack
+
+from wholebody import robots
+from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.cli import life
+from wholebody.cli.plan import Plan
+from wholebody.cli.walk_world import WalkedWorld
+from wholebody.simulation import SensorModel, join
+
+NAME = "told"
+
+
+class Rig(ExitStack):
+    """Simulated time waits for daemon and controller, so that a busy machine decides nothing."""
+
+    def __init__(self, robot="hubo2plus", seed=0, spoil=None):
+        super().__init__()
+        self.robot = robots.load(robot)
+        self.world = Spoilt(self.robot, NAME, [], sensors=SensorModel.realistic(), seed=seed)
+        self._running = True
+        self.callback(self._end)
+        self._children = [life.begin(life.DAEMON, Plan.make(NAME, robot, "virtual"), None)]
+        self._thread = threading.Thread(target=join, args=(self.world, NAME, None, lambda: self._running))
+        self._thread.start()
+        self.begin_controller()
+
+    def begin_controller(self):
+        """Begin a controller, and a client of it."""
+        command = [sys.executable, "-m", "wholebody.cli.walk_process", NAME, self.robot.name]
+        self.controller = subprocess.Popen(command)
+        self._children.append(self.controller)
+        self.client = self.enter_context(WalkingClient(NAME, timeout=90))
+
+    def kill_controller(self):
+        """As a crash would."""
+        self.controller.kill()
+        self.controller.wait()
+
+    @property
+    def upright(self):
+        """Whether the pelvis is upright, in truth."""
+        return self.world.base_to_world[2, 2] > 0.95
+
+    def _end(self):
+        for child in reversed(self._children):
+            child.kill()
+            child.wait()
+        self._running = False
+        self._thread.join()
+        self.world.close()
+
+
+class Spoilt(WalkedWorld):
+    """A world whose sensors can be spoilt."""
+
+    spoil = None
+
+    def read(self, state):
+        """What the sensors say, and what became of it."""
+        super().read(state)
+        if self.spoil is not None:
+            self.spoil(state)

@@ -1,0 +1,175 @@
+"""WalkingClient: tells a robot that runs where to walk, from any process, and hears what becomes of it.
+
+with WalkingClient("robot") as robot:
+    robot.wait(robot.stand())
+    robot.wait(robot.walk(distance=2.0))
+    robot.turn(math.pi / 2)
+    robot.stop()
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wholebody.behaviors.walking_orders import (
+    CONTROLLER,
+    LASTS,
+    MOST_FOOTSTEPS,
+    Doing,
+    Kind,
+    Order,
+    Report,
+    Stage,
+    read_doing,
+    read_report,
+    write_order,
+)
+from wholebody.channels import Channel
+from wholebody.errors import BadFootsteps, ChannelError, NoController, OrderNotDone
+from wholebody.hardware import Names
+from wholebody.locomotion.footsteps import Footstep
+from wholebody.parameters.owned import Opened
+
+SLICE = 0.1
+"""s. How long it waits before it looks whether the controller still lives."""
+REMEMBERED = 256
+"""Orders of which it knows what became of them; a stream of velocities has many."""
+
+
+class WalkingClient(Opened):
+    """Every order returns at once with its number; `wait` and `reports` tell what becomes of it.
+
+    Times to wait are in real seconds, all others in those of the robot.
+    """
+
+    def __init__(self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0) -> None:
+        super().__init__()
+        self._robot, self._controller = Names(robot).robot, controller
+        names = Names(robot)
+        self._doing_name = names.doing(controller)
+        until = time.monotonic() + timeout
+        while not self.alive:
+            if time.monotonic() > until:
+                raise NoController(f"{self} does not run; start it: wholebody walk --name {self._robot}")
+            time.sleep(0.02)
+        self._doing = self._reader(self._doing_name)
+        self._reader_of_reports = self._reader(names.reports(controller))
+        self._reader_of_reports.latest()
+        self._orders = self._opened.enter_context(
+            self._opened.enter_context(Channel(names.orders(controller))).writer()
+        )
+        self._told: dict[int, list[Report]] = {}
+
+    # What one tells it.
+
+    def stand(self, seconds: float = 2.0) -> int:
+        """Stand up and balance; if it does already, stop."""
+        return self._tell(Kind.STAND, (seconds,))
+
+    def walk(
+        self,
+        distance: float | None = None,
+        velocity: Sequence[float] | None = None,
+        footsteps: Sequence[Footstep] | None = None,
+        steps_in_place: int | None = None,
+        lasts: float = LASTS,
+    ) -> int:
+        """Walk so far forward (m), or at a velocity (m/s, m/s, rad/s) for a time, or along footsteps, or in place."""
+        given = [each for each in (distance, velocity, footsteps, steps_in_place) if each is not None]
+        if len(given) != 1:
+            raise BadFootsteps("say either a distance, a velocity, footsteps, or how many steps in place; one of them")
+        if velocity is not None:
+            forward, leftward, turn = (*velocity, 0.0, 0.0)[:3]
+            return self._tell(Kind.VELOCITY, (forward, leftward, turn, lasts))
+        if footsteps is not None:
+            if not 0 < len(footsteps) <= MOST_FOOTSTEPS:
+                raise BadFootsteps(f"{len(footsteps)} footsteps in one order; give 1 to {MOST_FOOTSTEPS}")
+            return self._tell(Kind.FOOTSTEPS, (), tuple(footsteps))
+        if distance is not None:
+            return self.go(distance)
+        return self._tell(Kind.IN_PLACE, (float(steps_in_place or 0),))
+
+    def go(self, forward: float = 0.0, leftward: float = 0.0, turn: float = 0.0) -> int:
+        """Walk to a place seen from where it stands, or will stand when it has stopped: m, m, rad."""
+        return self._tell(Kind.GO, (forward, leftward, turn))
+
+    def turn(self, angle: float) -> int:
+        """Turn on the spot, to the left if positive, rad."""
+        return self._tell(Kind.GO, (0.0, 0.0, angle))
+
+    def stop(self) -> int:
+        """Stand, after the steps that cannot be taken back."""
+        return self._tell(Kind.STOP)
+
+    # What it answers.
+
+    def wait(self, number: int, timeout: float = 120.0, until: Stage = Stage.COMPLETED) -> Report:
+        """Wait for a stage of an order; OrderNotDone if it comes to another end, NoController if nobody answers."""
+        end = time.monotonic() + timeout
+        while True:
+            for report in self.reports(number):
+                if report.stage == until:
+                    return report
+                if report.stage.final:
+                    raise OrderNotDone(report.stage.name.lower(), report.text)
+            if self._reader_of_reports.wait(SLICE, mode="next"):
+                self._keep()
+            elif not self.alive:
+                raise NoController(f"{self} has ended")
+            elif time.monotonic() > end:
+                raise NoController(f"{self} did not come to '{until.name.lower()}' within {timeout:g} s")
+
+    def reports(self, number: int) -> tuple[Report, ...]:
+        """What became of an order of this client so far; it does not wait."""
+        while self._reader_of_reports.next():
+            self._keep()
+        return tuple(self._told.get(number, ()))
+
+    @property
+    def doing(self) -> Doing:
+        """What the controller does now."""
+        self._doing.latest()
+        return read_doing(self._doing.message)
+
+    def wait_until(self, so: Callable[[Doing], bool], timeout: float = 60.0) -> Doing:
+        """Wait until something is so of what the controller does; NoController if it is not in time."""
+        end = time.monotonic() + timeout
+        while not so(self.doing):
+            if not self._doing.wait(SLICE) and not self.alive:
+                raise NoController(f"{self} has ended")
+            if time.monotonic() > end:
+                raise NoController(f"{self} did not come to what was awaited within {timeout:g} s")
+        return read_doing(self._doing.message)
+
+    @property
+    def alive(self) -> bool:
+        """Whether a controller runs."""
+        try:
+            with Channel(self._doing_name) as channel:
+                return bool(channel.writer_processes())
+        except ChannelError:
+            return False
+
+    def __str__(self) -> str:
+        """Who is at the other end."""
+        return f"the walking controller '{self._controller}' of '{self._robot}'"
+
+    def _reader(self, name: str) -> Any:
+        return self._opened.enter_context(self._opened.enter_context(Channel(name)).reader())
+
+    def _tell(self, kind: Kind, values: tuple[float, ...] = (), footsteps: tuple[Footstep, ...] = ()) -> int:
+        number = secrets.randbits(63)
+        self._told[number] = []
+        if len(self._told) > REMEMBERED:
+            del self._told[next(iter(self._told))]
+        write_order(Order(number, kind, values, footsteps), self._orders.message)
+        self._orders.put()
+        return number
+
+    def _keep(self) -> None:
+        report = read_report(self._reader_of_reports.message)
+        if report.number in self._told:
+            self._told[report.number].append(report)

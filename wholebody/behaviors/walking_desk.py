@@ -1,0 +1,204 @@
+"""WalkingDesk: where a walking robot takes orders from channels, one a cycle, and says what becomes of them.
+
+with WalkingDesk(walking, "robot") as desk:
+    while ...:
+        desk.serve(time)
+        if desk.moves:
+            walking.cycle(state, reference)
+        desk.tell(time)
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from wholebody.behaviors.walking import Walking
+from wholebody.behaviors.walking_orders import (
+    CONTROLLER,
+    LONGEST,
+    Bearing,
+    Kind,
+    Order,
+    Stage,
+    doing_record,
+    order_record,
+    read_order,
+    report_record,
+)
+from wholebody.errors import BadFootsteps, LayoutMismatch, NoController, TooManyWriters, VelocityClamped, WholebodyError
+from wholebody.hardware import Names
+from wholebody.messages import TEXT_SIZE
+from wholebody.parameters.owned import Opened
+
+CLIENTS = 64
+"""Processes that may tell it something at the same time."""
+KEPT = 256
+"""Orders and reports that are not overwritten yet."""
+_BEARING = {"both": Bearing.BOTH, "left": Bearing.LEFT, "right": Bearing.RIGHT}
+
+
+@dataclass
+class _UnderWay:
+    """The order that is being done."""
+
+    order: Order
+    until: float  # when a velocity ends
+    steps: int  # of its own: when no more are to come, those before it are done, and it begins
+    started: bool = False
+
+
+class WalkingDesk(Opened):
+    """Passes orders on to a Walking, and tells what becomes of them, and where it is."""
+
+    def __init__(self, walking: Walking, robot: str = "", controller: str = CONTROLLER) -> None:
+        super().__init__()
+        self.walking = walking
+        self.moves = False  # whether it was ever told to stand: before that it moves nothing
+        self._now: _UnderWay | None = None
+        names = Names(robot)
+        orders = self._channel(names.orders(controller), order_record(), KEPT, CLIENTS)
+        self._orders = self._opened.enter_context(orders.reader())
+        self._orders.latest()  # what was told before is for another life
+        try:
+            self._reports = self._writer(names.reports(controller), report_record(), KEPT, writers=1)
+            self._doing = self._writer(names.doing(controller), doing_record(), writers=1)
+        except (TooManyWriters, LayoutMismatch):
+            self.close()
+            raise NoController(f"a controller '{controller}' runs on '{names.robot}' already; stop it first") from None
+        self._do: dict[Kind, Callable[[Order], None]] = {
+            Kind.STAND: self._stand,
+            Kind.GO: self._go,
+            Kind.VELOCITY: self._move,
+            Kind.FOOTSTEPS: self._follow,
+            Kind.IN_PLACE: self._step,
+            Kind.STOP: self._stop,
+        }
+
+    def serve(self, time: float) -> None:
+        """Take the next order, if there is one, and see what becomes of the one under way."""
+        if self._orders.next():
+            self._take(self._orders.message, time)
+        if self._now is not None:
+            self._see(self._now, time)
+
+    def tell(self, time: float) -> None:
+        """Say what the robot does now."""
+        message, walking = self._doing.message, self.walking
+        message["time"], message["place"], message["standing"] = time, walking.place, walking.up and walking.standing
+        message["bearing"], message["order"] = self._bearing, 0 if self._now is None else self._now.order.number
+        message["trouble"] = _text(walking.trouble)
+        self._doing.put()
+
+    def end(self, time: float, why: str) -> None:
+        """Say that the order under way will not be done."""
+        if self._now is not None:
+            self._finish(Stage.INTERRUPTED, time, why)
+
+    @property
+    def _bearing(self) -> Bearing:
+        if not self.walking.up:
+            return Bearing.RISING if self.walking.rising else Bearing.NOT_UP
+        target = self.walking.walker.target
+        return Bearing.BOTH if target is None else _BEARING[target.support]
+
+    # How an order is taken.
+
+    def _take(self, message: Any, time: float) -> None:
+        number = int(message["number"])
+        try:
+            order = self._checked(message)
+            kept = self._make_room(order)
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always", VelocityClamped)
+                self._do[order.kind](order)
+        except WholebodyError as error:
+            self._report(number, Stage.REFUSED, time, str(error))
+            return
+        if self._now is not None:
+            self._finish(Stage.INTERRUPTED, time, f"order {number} came after it")
+        lasts = order.values[3] if order.kind is Kind.VELOCITY else 0.0
+        self._now = _UnderWay(order, time + lasts, self._to_come - kept)
+        self._report(number, Stage.ACCEPTED, time, "; ".join(str(each.message) for each in said))
+
+    def _checked(self, message: Any) -> Order:
+        try:
+            order = read_order(message)
+        except ValueError:
+            raise BadFootsteps(f"{int(message['kind'])} is no kind of order; see Kind") from None
+        if not all(math.isfinite(value) for value in order.values):
+            raise BadFootsteps(f"an order with {order.values}; give finite numbers")
+        if order.kind is Kind.IN_PLACE and order.values[0] < 1:
+            raise BadFootsteps(f"{order.values[0]:g} steps; give one or more")
+        if order.kind in (Kind.STAND, Kind.STOP) or self.walking.up:
+            return order
+        wait = "wait until it does" if self.walking.rising else "tell it to stand first"
+        raise BadFootsteps(f"{self.walking.trouble or 'it does not stand yet'}; {wait}")
+
+    def _stand(self, order: Order) -> None:
+        if not self.walking.rising:
+            self.walking.stand(order.values[0])
+        self.moves = True
+
+    def _go(self, order: Order) -> None:
+        self.walking.go(*order.values[:3])
+
+    def _move(self, order: Order) -> None:
+        if not 0.0 < order.values[3] <= LONGEST:
+            raise BadFootsteps(f"a velocity for {order.values[3]} s; give up to {LONGEST:g} s, and repeat it")
+        self.walking.walk(velocity=order.values[:3])
+
+    def _follow(self, order: Order) -> None:
+        if not self.walking.standing:
+            raise BadFootsteps("it walks, and footsteps begin where the feet stand; stop first, and wait")
+        self.walking.walk(footsteps=order.footsteps)
+
+    def _step(self, order: Order) -> None:
+        self.walking.walk(steps_in_place=int(order.values[0]))
+
+    def _stop(self, order: Order) -> None:
+        if self.walking.up:
+            self.walking.stop()
+
+    def _make_room(self, order: Order) -> int:
+        """Stop, if the order begins where the robot stands; how many steps are to come before its own."""
+        if order.kind not in (Kind.GO, Kind.IN_PLACE):
+            return 0
+        self.walking.stop()
+        return self._to_come
+
+    @property
+    def _to_come(self) -> int:
+        return len(self.walking.walker.pattern.steps)
+
+    # What becomes of it.
+
+    def _see(self, now: _UnderWay, time: float) -> None:
+        walking = self.walking
+        if not now.started and self._to_come <= now.steps:
+            now.started = True
+            self._report(now.order.number, Stage.STARTED, time)
+        if walking.trouble and (now.order.kind is not Kind.STOP or not walking.up):
+            self._finish(Stage.FAILED, time, walking.trouble)
+        elif walking.velocity is not None and time >= now.until:
+            walking.stop()
+        elif walking.standing and not walking.blind and time >= now.until:
+            self._finish(Stage.COMPLETED, time)
+
+    def _finish(self, stage: Stage, time: float, text: str = "") -> None:
+        assert self._now is not None
+        number, self._now = self._now.order.number, None
+        self._report(number, stage, time, text)
+
+    def _report(self, number: int, stage: Stage, time: float, text: str = "") -> None:
+        message = self._reports.message
+        message["number"], message["stage"], message["time"], message["text"] = number, stage, time, _text(text)
+        self._reports.put()
+
+
+def _text(words: str) -> bytes:
+    """So much of some words as a record has room for."""
+    return words.encode()[:TEXT_SIZE].decode(errors="ignore").encode()
