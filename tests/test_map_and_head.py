@@ -49,9 +49,22 @@ def test_the_way_ends_a_margin_before_what_stands_at_its_goal():
     assert Map([wall]).way(0.0, 0.0, 1.0, 0.0, 0.4).block is None
 
 
-def test_who_stands_too_near_to_a_wall_can_leave():
+def test_who_stands_too_near_to_a_wall_can_leave_and_comes_no_nearer():
     wall = Block("wall", 0.3, 0.0, 0.2, 4.0)
     assert Map([wall]).way(0.0, 0.0, -2.0, 0.0, 0.4).block is None
+    assert Map([wall]).way(0.0, 0.0, 0.3, 0.0, 0.4).distance == 0.0
+
+
+@given(near, near, near, near)
+def test_going_on_to_an_occupied_place_again_and_again_never_leads_into_the_margin(x, y, goal_x, goal_y):
+    block = Block("it", goal_x, goal_y, 0.4, 0.6, 0.3)
+    if block.contains(x, y, 0.4):
+        return
+    for _ in range(3):
+        way = Map([block]).way(x, y, goal_x, goal_y, 0.4)
+        heading = math.atan2(goal_y - y, goal_x - x)
+        x, y = x + way.distance * math.cos(heading), y + way.distance * math.sin(heading)
+    assert not inside(block, x, y, 0.4 - 1e-6)
 
 
 def test_a_map_file_is_read_and_what_is_wrong_with_it_is_said_with_its_line(tmp_path):

@@ -83,5 +83,5 @@ def _axes(robot: Robot, joints: tuple[str, ...], rest: Mapping[str, float]) -> A
 
 def _least(axes: Array, wanted: Array) -> Array:
     """The least joint velocities that turn the camera about an axis; zeros if they do not."""
-    direction: Array = np.linalg.lstsq(axes, wanted, rcond=1e-3)[0] if axes.size else np.zeros(axes.shape[1])
+    direction = np.asarray(np.linalg.pinv(axes, rcond=1e-3) @ wanted, dtype=np.float64)
     return direction if np.linalg.norm(axes @ direction - wanted) < CLEAN else np.zeros(axes.shape[1])

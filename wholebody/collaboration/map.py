@@ -72,13 +72,14 @@ class Map:
     def way(self, x: float, y: float, goal_x: float, goal_y: float, margin: float) -> Way:
         """How far towards a goal one can go and stay a margin away from everything.
 
-        What is nearer than the margin where one stands counts without it, so that one can leave.
+        Who stands within the margin of something already can go anywhere but towards it.
         """
         distance, heading = math.hypot(goal_x - x, goal_y - y), math.atan2(goal_y - y, goal_x - x)
         best = Way(distance)
         for each in self.blocks:
-            kept = 0.0 if each.contains(x, y, margin) else margin
-            far = max(0.0, each.entry(x, y, heading, kept))
+            far = each.entry(x, y, heading, margin)
+            if each.contains(x, y, margin):
+                far = 0.0 if math.isfinite(each.entry(x, y, heading)) else math.inf
             if far < best.distance:
                 best = Way(far, each, each.contains(goal_x, goal_y, margin))
         return best
