@@ -68,28 +68,46 @@ def map_of(name: str, file: Path | None) -> Map:
 
 
 @contextlib.contextmanager
-def walking_controller(name: str, robot: str, wanted: bool) -> Iterator[None]:
-    """A walking controller beside us, unless one runs already or none is wanted; it moves nothing before it is told.
-
-    It comes to a stand before it ends. What it says is in the robot's log.
-    """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it is ended, too
-    channel = Names(name).doing(CONTROLLER)
-    with contextlib.suppress(ChannelError), Channel(channel) as there:
-        wanted = wanted and not there.writer_processes()
-    if not wanted:
-        yield
-        return
+def beside(name: str, *command: str) -> Iterator[None]:
+    """A process of ours that ends with us, if we are told to end; what it says is in the robot's log."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     log = life.log_file(Names(name).robot)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
-        command = [sys.executable, "-m", "wholebody.cli.walk_process", Names(name).robot, robot]
+        command = (sys.executable, "-m", *command)
         child = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
     try:
         yield
     finally:
         child.terminate()
         child.wait()
+
+
+@contextlib.contextmanager
+def walking_controller(name: str, robot: str, wanted: bool) -> Iterator[None]:
+    """A walking controller beside us, unless one runs already or none is wanted; it moves nothing before it is told.
+
+    It comes to a stand before it ends.
+    """
+    channel = Names(name).doing(CONTROLLER)
+    with contextlib.suppress(ChannelError), Channel(channel) as there:
+        wanted = wanted and not there.writer_processes()
+    if not wanted:
+        yield
+        return
+    with beside(name, "wholebody.cli.walk_process", Names(name).robot, robot):
+        yield
+
+
+@contextlib.contextmanager
+def camera(name: str, wanted: bool) -> Iterator[None]:
+    """The camera of a simulated robot, drawn beside us; real ones have their own."""
+    plan = plan_of_robot(name)
+    if not wanted or plan is None or plan.tier != "virtual" or plan.loopback:
+        yield
+        return
+    with beside(name, "wholebody.cli.camera_process", Names(name).robot, plan.robot, plan.scene):
+        yield
 
 
 def users_of(file: Path | None) -> list[User]:
