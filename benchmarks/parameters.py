@@ -39,7 +39,7 @@ from wholebody.parameters.sending import Sending
 Results = dict[str, Timing | float]
 FRAMES = ("right_palm", "left_palm")
 MAIN = [sys.executable, "-m", "wholebody.cli"]
-PAUSE, CATCHING_UP = 0.4, 0.2
+PAUSE, CATCHING_UP = 0.2, 0.1
 """Seconds for which a recorder is stopped, less than channels keep messages, and until it has made up for that."""
 
 

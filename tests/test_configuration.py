@@ -257,6 +257,11 @@ def test_the_controller_its_mode_and_its_limits_are_as_asked(write):
     built = build(read(write(f"{text}mode: position\nimpedance: {{leak: 3.0, stiffness: 200, damping: 9}}\n")))
     assert isinstance(built.controller, Impedance)
     assert built.parameters.get("controller.leak") == 3.0
+    switches = [joint % 2 == 0 for joint in range(len(built.model.joint_names))]
+    built = build(read(write(f"{text}enforce_velocity_limits: {json.dumps(switches)}\n")))
+    assert built.parameters.get("controller.enforce_velocity_limits").tolist() == switches
+    with pytest.raises(BadConfiguration, match=r"enforce_velocity_limits must have \d+ numbers, not shape \(2,\)"):
+        build(read(write(f"{text}enforce_velocity_limits: [true, false]\n")))
     built = build(read(write(f"{text}transitions: {{goal: 0.5}}\nworld_gravity: [0, 0, -1.6]\n")))
     assert isinstance(built.controller, Transitions)
     assert built.controller.durations.goal == 0.5

@@ -10,8 +10,10 @@ import pytest
 from robot_processes import EXAMPLES, MAIN, end_all, wait_for, wholebody
 
 from wholebody import robots
+from wholebody.cli.repeating import again
 from wholebody.configuration import plugins
-from wholebody.errors import BadPeriod
+from wholebody.configuration.reading import read
+from wholebody.errors import BadPeriod, BadRecording
 from wholebody.parameters.remote import Remote, running
 
 FAST = "include: dreamer_reach.yaml\ninterface: {type: simulation, real_time: false}\n"
@@ -111,3 +113,12 @@ def test_it_runs_over_udp_on_a_robot_of_another_process(tmp_path):
                 wrong.__enter__()
         finally:
             server.kill()
+
+
+@pytest.mark.parametrize("kind", ["daemon", "loopback", "udp"])
+def test_a_run_on_anything_but_a_simulation_cannot_be_repeated_and_that_is_said(kind, tmp_path):
+    settings = read("dreamer_reach").settings.model_dump(mode="json")
+    told = {"configuration": {**settings, "interface": {"type": kind}}, "parameters": []}
+    with pytest.raises(BadRecording, match=f"by '{kind}'; only simulations can be repeated"):  # noqa: SIM117
+        with again(told, [], tmp_path / "run.mcap"):
+            pass

@@ -22,6 +22,7 @@ from wholebody.control.joint_pid import JointPID
 from wholebody.control.readings import Readings
 from wholebody.control.servo import Controller
 from wholebody.control.transitions import Durations, Transitions
+from wholebody.control.tuning import tune
 from wholebody.control.wbosc import WBOSC
 from wholebody.errors import BadConfiguration, BadParameter, UnknownName, WholebodyError
 from wholebody.messages import Mode
@@ -39,6 +40,8 @@ LIMITS = {
     "max_effort_command": "max_effort",
 }
 """Settings of limits, and what other controllers call them."""
+BY_JOINT = tuple(name for name in LIMITS if name.startswith("enforce"))
+"""Those that can be said for each joint."""
 OF_THE_LOOP = ("servo",)
 """The first words of parameters that are there when the loop is."""
 KNOWN_PROPERTIES = ("rate", "latch", "queue")
@@ -89,7 +92,8 @@ def build(configuration: Configuration) -> Built:
     controller = _controller(configuration, model)
     parameters = Parameters()
     compound.describe(parameters)
-    parameters.add_attributes("controller", controller)
+    tune(parameters, "controller", controller)
+    _enforce_by_joint(configuration, parameters)
     readings = Readings(parameters, compound, len(model.joint_names))
     others = JointPID(robot, [name for name in robot.joint_names if name not in model.joint_names])
     if others.joints:
@@ -199,7 +203,7 @@ def _controller(configuration: Configuration, model: Model) -> Controller:
             if said is None:
                 what = f"a controller of type {settings.controller.type} has no {name}"
                 raise BadConfiguration(f"{configuration.where(name)}: {what}", located=True)
-            options[said] = value
+            options[said] = any(value) if name in BY_JOINT and isinstance(value, list) else value
     with _at(configuration, "controller"):
         controller = kind(model, period=1.0 / settings.servo_frequency, **options)
     if settings.transitions:
@@ -209,6 +213,14 @@ def _controller(configuration: Configuration, model: Model) -> Controller:
             controller = Impedance(controller, **settings.impedance)
     made: Controller = controller
     return made
+
+
+def _enforce_by_joint(configuration: Configuration, parameters: Parameters) -> None:
+    for name in BY_JOINT:
+        value = getattr(configuration.settings, name)
+        if isinstance(value, list):
+            with _at(configuration, name):
+                parameters.set(f"controller.{name}", [float(each) for each in value])
 
 
 def _smooth(configuration: Configuration, controller: Any) -> Transitions:

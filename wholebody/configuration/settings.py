@@ -124,9 +124,9 @@ class Settings(Strict):
     task_every: Annotated[int, Field(ge=1, le=1000, description="and of the tasks")] = 1
     max_staleness: Annotated[float, Field(gt=0, le=10, description="s")] = 0.05
     patience: Annotated[float, Field(ge=0, le=60, description="s for which faults are borne")] = 0.1
-    enforce_effort_limits: bool | None = None
-    enforce_position_limits: bool | None = None
-    enforce_velocity_limits: bool | None = None
+    enforce_effort_limits: Annotated[bool | list[bool] | None, Field(description="of all joints, or of each")] = None
+    enforce_position_limits: Annotated[bool | list[bool] | None, Field(description="of all joints, or of each")] = None
+    enforce_velocity_limits: Annotated[bool | list[bool] | None, Field(description="of all joints, or of each")] = None
     max_effort_command: Annotated[float | list[float] | None, Field(description="N·m")] = None
     world_gravity: Annotated[Vector3, Field(description="m/s², in world")] = [0.0, 0.0, -9.81]
     gravity_compensation_mask: Annotated[list[str], Field(description="joints that are not compensated")] = []

@@ -19,7 +19,9 @@ from wholebody.control.quadratic_distances import Distances
 from wholebody.control.quadratic_memory import (
     ACTIVE,
     PERIOD,
+    SETTINGS,
     SOLVED,
+    TASK_TOLERANCE,
     Extent,
     Work,
     carve_active,
@@ -30,6 +32,7 @@ from wholebody.control.quadratic_result import InfeasibleFault, Limit, Quadratic
 from wholebody.control.quadratic_weights import Weights
 from wholebody.control.result import Fault, Result, Sheets
 from wholebody.control.table import Table
+from wholebody.control.tuning import Settings
 from wholebody.errors import BadProblem, Infeasible, UnknownName, WrongRecord
 from wholebody.kinematics.collision import Collisions
 from wholebody.model.layout import Array
@@ -304,3 +307,13 @@ class QuadraticController:
         result = QuadraticResult(self.model, now.table, sheet.shown, self.limits, fault)
         result.explain((), np.empty(0), np.empty(0), 0)
         return result
+
+    @property
+    def settings(self) -> Settings:
+        """What can be changed while it runs."""
+        return Settings(
+            self._settings[SETTINGS:].reshape(self.limits.shape),
+            self.limits,
+            {"task_tolerance": self._settings[TASK_TOLERANCE : TASK_TOLERANCE + 1]},
+            self._settings[:0],
+        )

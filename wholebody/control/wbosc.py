@@ -9,13 +9,14 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from wholebody.control import kernels
+from wholebody.control import kernels, limits
 from wholebody.control.beginning import begin_cycle, explain, hold_still, joint_limits, try_out
 from wholebody.control.memory import output_size, size_of_memory
 from wholebody.control.problem import Problem
 from wholebody.control.result import Fault, Result, Sheets
 from wholebody.control.singular import TASK_TOLERANCE
 from wholebody.control.table import Table
+from wholebody.control.tuning import Settings
 from wholebody.errors import BadProblem
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
@@ -161,3 +162,14 @@ class WBOSC:
         sheet = now.sheets.take()
         hold_still(self.model, snapshot, self.limits, sheet)
         return Result(self.model, now.table, sheet.shown, self.limits, fault)
+
+    @property
+    def settings(self) -> Settings:
+        """What can be changed while it runs."""
+        at = {"task_tolerance": limits.TASK_TOLERANCE, "force_tolerance": limits.FORCE_TOLERANCE}
+        return Settings(
+            self._settings[limits.SETTINGS :].reshape(self.limits.shape),
+            self.limits,
+            {name: self._settings[index : index + 1] for name, index in at.items()},
+            self._settings[limits.ENFORCE_EFFORT : limits.SETTINGS],
+        )
