@@ -2,6 +2,7 @@
 
 import pytest
 from robot_processes import wholebody
+from walking_rig import NAME, Rig
 
 from wholebody.cli.walk_script import Script
 from wholebody.errors import BadFootsteps
@@ -25,6 +26,24 @@ def test_a_robot_without_legs_is_told_so(tmp_path):
     assert run.returncode == 1
     assert "it cannot walk" in run.stderr + run.stdout
     assert "Traceback" not in run.stderr
+
+
+def test_a_robot_that_runs_is_told_what_to_do_from_the_command_line():
+    with Rig("hoap3") as rig:
+        orders = [word for line in ("stand 1", "walk 0.1", "turn 20") for word in ("--order", line)]
+        run = wholebody("walk", "--name", NAME, *orders, timeout=250)
+        assert [line.split("  ")[-1].split(":")[0] for line in run.stdout.splitlines() if " m, " in line] == [
+            "stand 1",
+            "walk 0.1",
+            "turn 20",
+        ]
+        assert rig.client.doing.place.x == pytest.approx(0.1, abs=1e-6)
+        run = wholebody("walk", "--name", NAME, "--order", "walk nan", timeout=250, check=False)
+        assert run.returncode == 1
+        assert "give finite numbers" in run.stderr
+    run = wholebody("walk", "--name", "nobody", check=False)
+    assert run.returncode == 1
+    assert "no robot called 'nobody' is running" in run.stderr
 
 
 @pytest.mark.parametrize("line", ["fly 2", "walk 2 3", "walk far", ""])

@@ -20,7 +20,9 @@ from wholebody.channels import directory
 from wholebody.cli import life
 from wholebody.cli.plan import Plan
 from wholebody.cli.walk_film import Film
+from wholebody.cli.walk_live import follow
 from wholebody.cli.walk_report import write_report
+from wholebody.cli.walk_script import ORDERS
 from wholebody.cli.walk_world import WalkedWorld
 from wholebody.errors import HardwareError, RobotTaken, UnknownName
 from wholebody.hardware import Names
@@ -29,6 +31,7 @@ from wholebody.robots.robot import Robot
 from wholebody.simulation import ENGINES, Pace, SensorModel, join
 
 NAME = "walk_demo"
+WORDS = ", ".join(ORDERS)
 SAY_EVERY = 2.0
 """s of simulated time from one line to the next, if nothing new happens."""
 console = Console(highlight=False, soft_wrap=True)
@@ -41,6 +44,10 @@ def walk(
     push: Annotated[
         float | None, typer.Option(min=0.0, help="How hard to push it then, N for 0.1 s, from four sides.")
     ] = None,
+    order: Annotated[
+        list[str] | None, typer.Option(help=f"What to do instead, one after the other: {WORDS} and a number; push.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="Walk with the robot that runs under this name (wholebody start).")] = "",
     stabilizer: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")] = "dcm",
     engine: Annotated[str, typer.Option(help=f"Whose physics: {', '.join(ENGINES)}.")] = "mujoco",
     noise: Annotated[bool, typer.Option(help="Sensors with noise, resolution and delay.")] = True,
@@ -52,9 +59,12 @@ def walk(
     """See a virtual robot stand, walk, turn, be pushed and stop; its controller is a process of its own."""
     if stabilizer not in NAMES:
         raise UnknownName("stabilizer", stabilizer, NAMES)
+    if name:
+        follow(name, order or ["stand"], stabilizer, console)
+        return
     loaded = robots.load(robot)
     far = round(min(2.0, 2.0 * loaded.mass / 40.0 + 0.3), 1) if distance is None else distance
-    lines = ["stand", f"walk {far:g}", f"turn {turn:g}", "push", "stop"]
+    lines = order or ["stand", f"walk {far:g}", f"turn {turn:g}", "push", "stop"]
     force = 0.15 * 9.81 * loaded.mass if push is None else push
     with ExitStack() as stack:
         sensors = SensorModel.realistic() if noise else None
