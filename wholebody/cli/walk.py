@@ -129,7 +129,7 @@ def _end_with_parent() -> None:
 
 
 def _goes_on(world: WalkedWorld, controller: subprocess.Popen[bytes], log: Path) -> bool:
-    if controller.poll() not in (None, 0):
+    if controller.poll() is not None:
         raise HardwareError(f"the controller ended with exit code {controller.returncode}:\n{life.tail(log, 3)}")
     return not (world.script.over or world.fallen)
 
