@@ -6,7 +6,8 @@ bindings_and_events    of one cycle: what ten input bindings, ten output binding
                        with `…_all_new`, ten new ones come in every cycle.
 get                    from another process, of a loop that beats at 1 kHz in real time; `period_…` is what the loop's
                        period was meanwhile, and without anybody asking.
-log_…                  state and command of that loop at 1 kHz, recorded by another process.
+log_…, compute_…       state and command of that loop at 1 kHz, recorded by another process; and what a cycle of the
+                       loop takes meanwhile, compared with moments in which the recorder is stopped.
 configuration_20_tasks reading, checking and building it, with everything imported and compiled.
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -37,6 +39,8 @@ from wholebody.parameters.sending import Sending
 Results = dict[str, Timing | float]
 FRAMES = ("right_palm", "left_palm")
 MAIN = [sys.executable, "-m", "wholebody.cli"]
+PAUSE, CATCHING_UP = 0.4, 0.2
+"""Seconds for which a recorder is stopped, less than channels keep messages, and until it has made up for that."""
 
 
 def run(quick: bool, progress: Progress) -> Report:
@@ -251,11 +255,11 @@ def _periods(count: int, wait: bool = True) -> list[float]:
 
 def logs(folder: Path, remote: Remote, seconds: float) -> Results:
     """State and command recorded by another process; what the loop's computations took, with and without."""
-    alone = _compute_latencies(min(seconds, 10.0))
     channels = [part for name in ("joint_state", "command") for part in ("--channels", f"robot.bench.{name}")]
     command = [*MAIN, "log", str(folder / "run.mcap"), "--seconds", str(seconds + 3.0), *channels]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        logged = _compute_latencies(seconds)
+        time.sleep(2.0)
+        alone, logged = _in_turns(process, seconds)
         _, said = process.communicate()
     from wholebody.channels.playback import Recording
 
@@ -268,6 +272,25 @@ def logs(folder: Path, remote: Remote, seconds: float) -> Results:
         "compute_alone": Timing.of(alone),
         "compute_while_logged": Timing.of(logged),
     }
+
+
+def _in_turns(recorder: subprocess.Popen[str], seconds: float) -> tuple[list[float], list[float]]:
+    """What cycles took while the recorder was stopped for a moment, and while it went on: a machine has its moods.
+
+    Stopped, it costs nobody anything; the messages of that moment are still on their channels when it goes on.
+    """
+    alone: list[float] = []
+    logged: list[float] = []
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        recorder.send_signal(signal.SIGSTOP)
+        try:
+            alone += _compute_latencies(PAUSE)
+        finally:
+            recorder.send_signal(signal.SIGCONT)
+        time.sleep(CATCHING_UP)
+        logged += _compute_latencies(PAUSE)
+    return alone, logged
 
 
 def _compute_latencies(seconds: float) -> list[float]:

@@ -84,13 +84,13 @@ def parts() -> dict[str, Timing | float | int]:
         state = simulation.new_state()
         simulation.read(state)
     target = walker.pattern.at(0.0)
-    seen = walker.estimator.update(state, target)
+    seen = walker.sense(state, target)
     command = as_planned(target)
     command.feed_forward = True
     preview = PreviewControl(walker.gait.height)
     calls = {
         "pattern": partial(walker.pattern.at, 0.0),
-        "estimates": partial(walker.estimator.update, state, target),
+        "balance, of a state that is known": partial(walker.sense, state, target),
         "stabilizer": partial(walker.stabilizer.correct, target, seen, 0.005),
         "legs and servo lead": partial(walker.joints, command, target, 0.005),
         "preview control, gains for 1.6 s": partial(PreviewControl, walker.gait.height),

@@ -141,12 +141,12 @@ def _follow(simulation: Simulation, walker: Walker, steps: Steps | None, seconds
         walker.cycle(state, reference)
         simulation.write(reference)
         simulation.advance()
-        seen, told = walker.estimates, walker.command
+        seen, told = walker.balance, walker.command
         assert seen is not None
         assert told is not None
-        if not seen.in_air:
-            errors.append(float(np.sum((seen.zmp - told.zmp) ** 2)))
-        impact = max(impact, seen.left.vertical / weight, seen.right.vertical / weight)
+        if seen.contact.any():
+            errors.append(float(np.sum((seen.cop_in_world[:2] - told.zmp) ** 2)))
+        impact = max(impact, float(seen.wrench_in_sole[:, 2].max()) / weight)
         tilt = max(tilt, math.acos(min(1.0, float(simulation.base_to_world[2, 2]))))
         if tilt > FALLEN_TILT or simulation.com_in_world[2] < FALLEN_HEIGHT * height:
             return _outcome(simulation, True, start, errors, impact, tilt)

@@ -90,3 +90,16 @@ class Stage:
     def truth(self, joint):
         """Where a joint really is."""
         return self.plant.position[self.robot.index[joint]]
+
+
+def sine(k, size=0.3):
+    return size * math.sin(2 * math.pi * 0.5 * k * PERIOD)
+
+
+def track(stage, cycles=200, joint="RSP"):
+    """Follow a slow sine; return by how much the joint was off, at most, after the start."""
+    errors = []
+    for k in range(cycles):
+        stage.cycle(**{joint: sine(k)})
+        errors.append(abs(stage.at(joint) - sine(k)))
+    return max(errors[20:])

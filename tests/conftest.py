@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import tempfile
 from pathlib import Path
 
@@ -10,6 +11,10 @@ os.environ.setdefault("MUJOCO_GL", "egl")  # before any test imports mujoco, whi
 
 import hypothesis
 import pytest
+from counted_channel import COUNT
+from two_machines import Machine
+
+from wholebody.channels import Channel
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: the processes of tests must hear Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -24,3 +29,32 @@ def channels_folder(monkeypatch):
     monkeypatch.setenv("WHOLEBODY_CHANNELS", str(folder))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def far(channels_folder):
+    machine = Machine(channels_folder / "far")
+    yield machine
+    machine.stop()
+
+
+@pytest.fixture
+def near(channels_folder, monkeypatch):
+    """The machine that imports; bridges and channels of the test process itself are there too."""
+    machine = Machine(channels_folder / "near")
+    monkeypatch.setenv("WHOLEBODY_CHANNELS", str(machine.folder))
+    yield machine
+    machine.stop()
+
+
+@pytest.fixture
+def port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
+@pytest.fixture
+def channel():
+    with Channel("test.count", COUNT, depth=8, writers=4) as opened:
+        yield opened

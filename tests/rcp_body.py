@@ -40,6 +40,9 @@ class SlowBody:
     def stop(self, number: int) -> None:
         self.stops.append(number)
 
+    def resume(self) -> str:
+        return "it goes on"
+
     def news(self) -> Iterator[Progress]:
         news, self._news = self._news, []
         yield from news

@@ -70,8 +70,9 @@ def resident_megabytes(process):
 
 
 def wait_for(condition, seconds=15.0):
-    """Wait until something is so."""
+    """Wait until something is so, and return what the condition returned."""
     until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    while not (value := condition()):
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.01)
+    return value

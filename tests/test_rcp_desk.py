@@ -264,3 +264,52 @@ def test_more_lines_a_second_than_allowed_are_refused_and_it_passes():
     assert answers == ["OK"] * 10 + ["KO"] * 5
     talk.passes(1.0)
     assert talk.says("a", "HELP")[0].startswith("OK")
+
+
+def test_a_velocity_that_is_repeated_is_one_command():
+    talk = Conversation()
+    talk.operator()
+    assert talk.says("a", "DRIVE 0.2 0 0") == ["OK COMMAND 1 QUEUED", "OK COMMAND 1 STARTED"]
+    assert talk.says("a", "DRIVE 0.2 0 0.1") == []
+    assert [number for number, _, _ in talk.body.begun] == [1, 1]
+    assert talk.says("a", "DRIVE 0 0 0") == []
+    talk.body.finish()
+    talk.passes(0.1)
+    assert talk.hears("a") == ["OK COMMAND 1 COMPLETED"]
+    assert talk.says("a", "DRIVE 0 0 0") == [], "to rest is nothing to do"
+    assert talk.desk.orders.log[-1].stage == "COMPLETED"
+
+
+def test_a_velocity_that_is_let_go_while_the_robot_stops_never_begins():
+    talk = Conversation()
+    talk.operator()
+    talk.says("a", "STOP")
+    assert talk.says("a", "DRIVE 0.2 0 0") == ["OK COMMAND 2 QUEUED"]
+    assert talk.says("a", "DRIVE 0.1 0 0") == []
+    assert talk.says("a", "DRIVE 0 0 0") == ["OK COMMAND 2 COMPLETED before it began"]
+    talk.body.finish()
+    talk.passes(0.1)
+    assert not talk.body.begun
+
+
+def test_a_velocity_needs_control_and_a_held_robot_goes_on_when_told():
+    talk = Conversation()
+    talk.says("a", "CONNECT operator")
+    assert talk.says("a", "DRIVE 0.2 0 0") == ["KO CONTROL BEGIN comes first"]
+    assert talk.says("a", "RESUME") == ["KO CONTROL BEGIN comes first"]
+    talk.says("a", "CONTROL BEGIN")
+    assert talk.says("a", "RESUME") == ["OK RESUME it goes on"]
+
+
+def test_who_promised_to_say_something_every_second_loses_control_sooner():
+    talk = Conversation()
+    talk.clients["page"] = talk.desk.open(True, 0.0, timeout=2.0)
+    talk.says("page", "CONNECT operator")
+    talk.says("page", "CONTROL BEGIN")
+    talk.says("page", "MOVE WALKING FORWARD 9 STEPS")
+    talk.passes(1.9)
+    talk.says("page", "OK")
+    talk.passes(1.9)
+    assert not talk.body.stops
+    talk.passes(0.2)
+    assert talk.body.stops

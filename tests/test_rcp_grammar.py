@@ -24,6 +24,8 @@ orders = st.one_of(
 )
 commands = st.one_of(
     orders,
+    st.builds(rcp.Drive, numbers, numbers, numbers),
+    st.just(rcp.Resume()),
     st.builds(rcp.Direct, orders),
     st.builds(rcp.Connect, words),
     st.builds(rcp.Connect, words, words, words),

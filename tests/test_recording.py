@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from importlib.util import find_spec
 
@@ -145,6 +146,34 @@ def test_messages_that_were_overwritten_are_counted(tmp_path):
                 writer.put()
         assert recorder.count == 9
         assert recorder.lost == 12
+
+
+def wake_ups(channel):
+    """How often a put had to wake somebody who waited: it stands in the last line of the channel's header."""
+    data = channel.path.read_bytes()
+    header_size = int.from_bytes(data[12:16], "little")
+    return int.from_bytes(data[header_size - 64 : header_size - 60], "little") >> 1
+
+
+@needs_mcap
+@pytest.mark.parametrize(("depth", "waits"), [(1024, False), (8, True)])
+def test_a_recorder_of_a_deep_channel_never_makes_its_writer_call_the_system(tmp_path, depth, waits):
+    with Channel("robot.state", STATE, depth=depth) as channel, channel.writer() as writer:
+        over = threading.Event()
+
+        def put():
+            while not over.wait(0.001):
+                writer.put()
+
+        with Recorder(tmp_path / "run.mcap") as recorder:
+            recorder.record()
+            thread = threading.Thread(target=put)
+            thread.start()
+            wait_for(lambda: (recorder.record(), recorder.count > 100)[1])
+            over.set()
+            thread.join()
+        assert waits or recorder.lost == 0
+        assert bool(wake_ups(channel)) is waits
 
 
 @needs_mcap

@@ -4,10 +4,14 @@ import json
 import signal
 import socket
 import subprocess
+import sys
 
 import pytest
-from robot_processes import MAIN, end_all, wait_for, wholebody
+from robot_processes import EXAMPLES, MAIN, end_all, wait_for, wholebody
 
+from wholebody import robots
+from wholebody.configuration import plugins
+from wholebody.errors import BadPeriod
 from wholebody.parameters.remote import Remote, running
 
 FAST = "include: dreamer_reach.yaml\ninterface: {type: simulation, real_time: false}\n"
@@ -88,3 +92,22 @@ def test_goals_come_and_errors_go_by_udp(tmp_path):
         remote = Remote()
         wait_for(lambda: remote.get("tasks.right_hand.goal", 20).tolist() == [0.25, -0.25, 0.8], 30)
         assert ended(process)["inputs"] == 1
+
+
+def test_it_runs_over_udp_on_a_robot_of_another_process(tmp_path):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (tmp_path / "far.yaml").write_text(f"include: dreamer_reach.yaml\ninterface: {{type: udp, port: {port}}}\n")
+    command = [sys.executable, "-m", "examples.far_robot", "serve", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=EXAMPLES.parent) as server:
+        try:
+            assert "listens" in server.stdout.readline()
+            ran = json.loads(wholebody("run", tmp_path / "far.yaml", "--seconds", 1.5, "--json").stdout)
+            assert (ran["cycles"], ran["faults"]) == (1500, 0)
+            assert ran["events"] > 0, "the hands have arrived"
+            wrong = plugins.load("interfaces", "udp")(robots.load("dreamer"), 0.002, "robot", port=port)
+            with pytest.raises(BadPeriod, match="set servo_frequency: 1000"):
+                wrong.__enter__()
+        finally:
+            server.kill()

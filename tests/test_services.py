@@ -15,7 +15,7 @@ import pytest
 from robot_processes import wait_for, wholebody
 
 from wholebody.channels import Channel
-from wholebody.cli.wiring import wired
+from wholebody.cli.wiring import loop_of, wired
 from wholebody.configuration.building import build
 from wholebody.configuration.reading import read
 from wholebody.control import topics
@@ -140,6 +140,25 @@ def test_priorities_and_states_change_while_it_runs(controller, remote):
     assert controller.servo.counters.faults == 0
     with pytest.raises(UnknownName, match="closest: 'posture'"):
         remote.enable("postur")
+
+
+def test_a_new_order_of_priorities_is_made_ready_when_no_command_waits_for_it_and_counts_in_the_next_cycle():
+    built, done = build(read("dreamer_reach")), []
+    with Simulation(built.robot, control_period=0.001) as simulation:
+        servo = loop_of(built, simulation, simulation)
+        servo.start()
+        servo.cycle()
+        written, prepared, solved = simulation.write, built.controller.prepare, built.controller.solve
+        simulation.write = lambda reference: (done.append("write"), written(reference))
+        built.compound.prepare_with(lambda problem: (done.append("prepare"), prepared(problem)))
+        built.controller.solve = lambda now, problem: (done.append(problem.levels), solved(now, problem))[1]
+        before = built.compound.problem.levels
+        servo.inputs = (lambda servo: built.parameters.set("tasks.posture.priority", 9),)
+        servo.cycle()
+        servo.inputs = ()
+        servo.cycle()
+    assert done == [before, "write", "prepare", built.compound.problem.levels, "write"]
+    assert [task.name for task in built.compound.problem.levels[0]] == ["posture"]
 
 
 def test_the_eight_services_of_the_paper(controller, remote):

@@ -122,7 +122,7 @@ def test_recovery_steps_go_to_the_side_of_the_fall_within_reach_and_close_again(
 
     class Seen:
         def __init__(self, dcm):
-            self.dcm = lambda omega: np.array(dcm)
+            self.capture_point = np.array([*dcm, 0.0])
 
     for dcm, side in (((0.15, 0.02), "left"), ((0.15, -0.02), "right"), ((-0.15, -0.01), "right")):
         steps, quick = capture_steps(feet, Seen(dcm), gait)

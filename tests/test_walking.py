@@ -10,7 +10,7 @@ import pytest
 from experiments.stabilizer_walk import forward, run
 from wholebody import robots
 from wholebody.behaviors import Walking
-from wholebody.errors import BadFootsteps, BadGait, SensorLost, VelocityClamped
+from wholebody.errors import BadFootsteps, BadGait, MissingSensor, SensorLost, VelocityClamped
 from wholebody.locomotion.walker import Walker
 from wholebody.simulation import SensorModel, Simulation
 
@@ -120,7 +120,7 @@ def test_a_sensor_that_dies_while_walking_stops_it_and_it_stands():
     told.go(3.0)
 
     def dead(state):
-        state["imu"]["orientation"] = math.nan
+        state["imu"]["angular_velocity"] = math.nan
 
     told.spoil = dead
     told.stands()
@@ -160,7 +160,17 @@ def test_a_velocity_too_fast_is_clamped_and_said_and_nonsense_is_refused():
 
 def test_a_robot_without_feet_sensors_is_told_so():
     robot = robots.load("hubo2plus")
-    for kind, what in (("force_torque", "force-torque"), ("imu", "IMU")):
+    for kind, error, what in (("force_torque", MissingSensor, "force-torque"), ("imu", BadGait, "IMU")):
         without = tuple(sensor for sensor in robot.sensors if sensor.kind != kind)
-        with pytest.raises(BadGait, match=what):
+        with pytest.raises(error, match=what):
             Walker(replace(robot, sensors=without))
+
+
+def test_it_walks_by_raw_sensors_whatever_the_imu_thinks_its_own_orientation_is():
+    told = Told()
+    told.spoil = lambda state: state["imu"].__setitem__("orientation", (0.0, 0.3, 0.0, 0.954))
+    told.walking.stand()
+    told.stands()
+    told.walking.walk(distance=0.2)
+    told.stands()
+    assert told.walking.trouble == ""

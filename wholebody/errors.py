@@ -35,6 +35,7 @@ WholebodyError
 ├── HardwareError                                 a bus or board that does not do what it must
 ├── NoRobot                                       no daemon runs a robot of that name
 ├── RobotTaken                                    another daemon runs the robot of that name
+├── DeskTaken                                     another process takes people's commands to the robot
 ├── NoClosedForm             (ValueError)         a chain of joints that only iteration can invert
 ├── BadGoal                  (ValueError)         a goal that is no pose, point or direction
 ├── BadSimulation            (ValueError)         a simulation that cannot be set up as asked
@@ -226,6 +227,10 @@ class NoRobot(WholebodyError):
 
 class RobotTaken(WholebodyError):
     """Another daemon runs the robot of that name."""
+
+
+class DeskTaken(WholebodyError):
+    """Another process takes people's commands to the robot of that name; the text says where."""
 
 
 class NoClosedForm(WholebodyError, ValueError):

@@ -34,6 +34,7 @@ class Rising:
         time = float(state["time"])
         if self._begin is None:
             self._start(state, time)
+        self._walker.estimator.update(state)  # so that it knows the attitude by the time it counts
         assert self._begin is not None
         s = min(1.0, (time - self._begin) / self._seconds)
         share = s**3 * (10.0 - 15.0 * s + 6.0 * s * s)

@@ -168,10 +168,10 @@ class Walking:
 
     def _look_whether_it_fell(self) -> None:
         """Lying, it holds its joints where they are told to be, and lets nobody walk it."""
-        estimates = self.walker.estimates
-        if estimates is not None and estimates.tilt > FALLEN:
+        balance = self.walker.balance
+        if balance is not None and balance.tilt > FALLEN:
             self._fallen, self.up, self._velocity = True, False, None
-            self.trouble = f"it has fallen: the pelvis leans by {math.degrees(estimates.tilt):.0f}°"
+            self.trouble = f"it has fallen: the pelvis leans by {math.degrees(balance.tilt):.0f}°"
 
     def _go_on_blind(self, error: SensorLost, reference: Record) -> None:
         """Do as planned for a moment; if the sensor stays lost, stop after the steps that cannot be taken back."""

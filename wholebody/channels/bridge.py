@@ -9,19 +9,18 @@ It runs beside the control loops and never in one: to them it is one more reader
 from __future__ import annotations
 
 import contextlib
-import json
 import math
-import re
 import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from wholebody.channels import _ring
+from wholebody.channels.link import endpoint, open_link
 from wholebody.channels.mirror import Export, Import, MirrorStatus
 from wholebody.channels.wire import Answer, Exchange, Question
-from wholebody.errors import BridgeError, MissingExtra
+from wholebody.errors import BridgeError
 
 if TYPE_CHECKING:
     import zenoh
@@ -35,25 +34,6 @@ ASK_PAUSE_SECONDS = 0.02  # and at most, when messages arrive that it cannot pla
 ANSWER_SECONDS = 3.0  # how long it waits for the answers: they may stand behind messages on a slow link
 EXPORTS_MAX = 64  # what one thread can wait on
 BULK_BYTES = 60_000  # larger messages take their time: a camera's image must not hold up the robot's state
-
-# A link slower than its messages must drop them, not queue them: so all buffers on the way are small.
-_CONFIGURATION: dict[str, Any] = {
-    "mode": "peer",
-    "listen/exit_on_failure": True,
-    "listen/timeout_ms": 0,
-    "connect/exit_on_failure": False,
-    "connect/timeout_ms": -1,
-    "connect/retry": {"period_init_ms": 100, "period_max_ms": 300, "period_increase_factor": 2},
-    "open/return_conditions": {"connect_scouted": False, "declares": False},
-    "scouting/multicast/enabled": False,
-    "scouting/gossip/enabled": False,
-    "transport/shared_memory/enabled": False,
-    "transport/link/tcp/so_sndbuf": 32768,
-    "transport/link/tcp/so_rcvbuf": 32768,
-    "transport/link/tx/lease": 3000,
-    "transport/link/tx/queue/congestion_control/drop/max_wait_before_drop_fragments": 1_000_000,
-    "transport/link/rx/max_message_size": _ring.PAYLOAD_MAX + _ring.TEXT_MAX + 65536,
-}
 
 
 class Bridge:
@@ -74,8 +54,8 @@ class Bridge:
         imports: Iterable[str] = (),
         rate: float = 1000.0,
     ) -> None:
-        self._listen = [_endpoint(one) for one in listen]
-        self._connect = [_endpoint(one) for one in connect]
+        self._listen = [endpoint(one) for one in listen]
+        self._connect = [endpoint(one) for one in connect]
         if not (0 < rate < math.inf):
             raise BridgeError(f"the rate is {rate} Hz; it must be more than 0")
         process = secrets.randbits(47) + 1
@@ -104,7 +84,7 @@ class Bridge:
         """Open the link and begin to mirror; BridgeError if an endpoint cannot be listened on."""
         if self._session is not None:
             raise BridgeError("a bridge is started once")
-        self._session = session = self._open()
+        self._session = session = open_link(self._listen, self._connect)
         if self._exports:
             self._run(self._export, session)
             self._run(self._export_bulk, session)
@@ -143,21 +123,6 @@ class Bridge:
     def __exit__(self, *_: object) -> None:
         """Stop the bridge."""
         self.stop()
-
-    def _open(self) -> zenoh.Session:
-        try:
-            import zenoh
-        except ImportError as error:
-            raise MissingExtra("eclipse-zenoh", "net") from error
-        zenoh.init_log_from_env_or("error")
-        configuration = zenoh.Config()
-        endpoints = {"listen/endpoints": self._listen, "connect/endpoints": self._connect}
-        for key, value in {**_CONFIGURATION, **endpoints}.items():
-            configuration.insert_json5(key, json.dumps(value))
-        try:
-            return zenoh.open(configuration)
-        except zenoh.ZError as error:
-            raise _refused(str(error), self._listen) from error
 
     def _run(self, job: Callable[..., None], *arguments: object) -> None:
         thread = threading.Thread(target=self._guard, args=(job, *arguments), daemon=True)
@@ -291,22 +256,3 @@ def _exchanges(session: zenoh.Session, mirror: Import) -> Iterator[Exchange]:
         answer = Answer.parse(reply.ok.payload.to_bytes()) if reply.ok else None
         if answer is not None:
             yield Exchange(asked_ns, answer, arrived_ns)
-
-
-def _endpoint(text: str) -> str:
-    """Return what zenoh calls the endpoint: tcp/HOST:PORT."""
-    match = re.fullmatch(r"(?:tcp/)?([^\s/#?:]+|\[[0-9a-fA-F:.%\w]+\]):(\d{1,5})", text.strip())
-    if match is None or not 0 < int(match[2]) < 65536:
-        raise BridgeError(f"'{text}' is no endpoint; give HOST:PORT, such as 192.168.1.5:7447 or 0.0.0.0:7447")
-    return f"tcp/{match[1]}:{match[2]}"
-
-
-def _refused(reason: str, listen: list[str]) -> BridgeError:
-    where = ", ".join(listen)
-    if "os error 98" in reason:
-        return BridgeError(f"cannot listen on {where}: the port is taken, perhaps by another bridge; choose another")
-    if "os error 99" in reason:
-        return BridgeError(f"cannot listen on {where}: this machine has no such address; 0.0.0.0 means all it has")
-    if "os error 13" in reason:
-        return BridgeError(f"cannot listen on {where}: not permitted; ports below 1024 belong to the system")
-    return BridgeError(f"cannot open the link: {reason.partition(' at /')[0]}")

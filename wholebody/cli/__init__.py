@@ -33,6 +33,7 @@ COMMANDS = (
     "channels",
     "bridge",
     "page",
+    "rcp",
     "bench",
     "warmup",
 )

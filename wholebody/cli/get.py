@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from wholebody.cli.params import ControllerOption, NameOption, in_words, plain
+from wholebody.cli.params import ConnectOption, ControllerOption, NameOption, in_words, plain
 from wholebody.parameters.remote import Remote
 
 
@@ -15,8 +15,9 @@ def get(
     path: Annotated[str, typer.Argument(help="Such as tasks.right_hand.goal; `wholebody params` lists them.")],
     controller: ControllerOption = "",
     name: NameOption = "",
+    connect: ConnectOption = "",
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Say what a parameter is now."""
-    value = Remote(controller, name).get(path)
+    value = Remote(controller, name, connect).get(path)
     print(json.dumps(plain(value)) if as_json else in_words(value))

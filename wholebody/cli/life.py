@@ -125,8 +125,8 @@ def is_lacking(plan: Plan) -> bool:
 
 
 def _fit(theirs: Plan, plan: Plan) -> bool:
-    ours = (plan.robot, plan.behind, plan.period, plan.physics, plan.fast)
-    return (theirs.robot, theirs.behind, theirs.period, theirs.physics, theirs.fast) == ours
+    ours = (plan.robot, plan.behind, plan.period, plan.physics, plan.fast, plan.scene)
+    return (theirs.robot, theirs.behind, theirs.period, theirs.physics, theirs.fast, theirs.scene) == ours
 
 
 def until_first_state(plan: Plan, children: dict[Role, subprocess.Popen[bytes]], log: Path) -> Iterator[str]:

@@ -19,17 +19,21 @@ from wholebody.parameters.remote import Remote
 
 NameOption = Annotated[str, typer.Option(help="The robot's name, if several robots have controllers.")]
 ControllerOption = Annotated[str, typer.Option(help="The controller's name, if several run.")]
+ConnectOption = Annotated[
+    str, typer.Option(metavar="HOST:PORT", help="Of another machine, where it runs with --listen.")
+]
 
 
 def params(
     pattern: Annotated[str, typer.Argument(help="Part of a path; all, if left out.")] = "",
     controller: ControllerOption = "",
     name: NameOption = "",
+    connect: ConnectOption = "",
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the values into a YAML file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
 ) -> None:
     """List the parameters of a running controller: path, value, unit, bounds, meaning."""
-    remote = Remote(controller, name)
+    remote = Remote(controller, name, connect)
     console = wide_console()
     if save is not None:
         remote.save(save)

@@ -26,6 +26,7 @@ class Plan:
     tier: str
     period: float = 0.005
     physics: bool = True
+    scene: str = "flat"  # what stands around a simulated robot
     fast: bool = False  # than real time, if nobody needs real time
     loopback: bool = False
     can: tuple[str, ...] = ()  # buses of a real robot; none: simulated boards

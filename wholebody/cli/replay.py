@@ -14,8 +14,7 @@ from rich.progress import Progress
 from wholebody.channels import Channel
 from wholebody.channels.playback import Recording
 from wholebody.errors import BadRecording
-from wholebody.parameters.line import told_in
-from wholebody.parameters.remote import ABOUT
+from wholebody.parameters.line import ABOUT, told_in
 
 if TYPE_CHECKING:
     from wholebody.control.servo import Servo
@@ -88,7 +87,7 @@ def run_again(recording: Recording) -> tuple[int, int]:
         Progress(console=Console(stderr=True), transient=True) as progress,
     ):
         bar = progress.add_task("repeating", total=float(commands["time"][-1]))
-        servo.publish = (comparison.look,)
+        servo.publish = (comparison.look, *servo.publish)
         _go(servo, float(commands["time"][-1]), lambda now: progress.update(bar, completed=now))
     return comparison.compared, comparison.differ
 

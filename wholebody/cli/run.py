@@ -32,12 +32,15 @@ def run(
     file: Annotated[str, typer.Argument(help="A YAML file, or a ready configuration by name (`wholebody check`).")],
     interface: Annotated[
         str,
-        typer.Option(help="simulation, daemon (a robot that `wholebody start` runs), loopback; the file's, if not."),
+        typer.Option(help="simulation, daemon (of `wholebody start`), udp, loopback; the file's, if not."),
     ] = "",
     seconds: Annotated[float, typer.Option(min=0.0, help="How long; until Ctrl-C, if left out.")] = 0.0,
     name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "",
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as it goes, not in real time.")] = False,
     priority: Annotated[int, typer.Option(help="Real-time priority; 0 for none.")] = 0,
+    listen: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Answer other machines here: wholebody get --connect HOST:PORT.")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="At the end, print one JSON object.")] = False,
 ) -> None:
     """Run the controller that a file describes: the robot in MuJoCo, or through its daemon.
@@ -58,6 +61,7 @@ def run(
         robot_of(built, robot_name) as (robot, clock),
         wired(built, robot, clock, robot_name) as loop,
         carried(built, robot_name),
+        reachable(listen),
         ending(),
     ):
         LOG.info("%s runs on '%s': %s", built.settings.name, robot_name, built.robot.name)
@@ -147,14 +151,28 @@ def carried(built: Built, robot: str) -> Iterator[None]:
         "bindings": [{**vars(each), "properties": dict(each.properties)} for each in bindings],
         "sizes": {each.parameter: built.parameters.slot(each.parameter).about.size for each in bindings},
     }
-    command = [sys.executable, "-m", "wholebody.cli.carrier_process", json.dumps(plan)]
+    with beside("carrier_process", json.dumps(plan)):
+        yield
+
+
+@contextlib.contextmanager
+def reachable(listen: str) -> Iterator[None]:
+    """A process that answers other machines, while the loop runs."""
+    with beside("switchboard_process", listen) if listen else contextlib.nullcontext():
+        yield
+
+
+@contextlib.contextmanager
+def beside(module: str, argument: str) -> Iterator[None]:
+    """A process of ours beside the loop, from when it is ready on; it ends with us, however that is."""
+    command = [sys.executable, "-m", f"wholebody.cli.{module}", argument]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     try:
         assert process.stdout is not None
         if process.stdout.readline().strip() != "ready":
-            raise WholebodyError(f"the process that carries bindings ended (exit code {process.wait()})")
+            raise WholebodyError(f"the {module.replace('_', ' ')} ended (exit code {process.wait()})")
         yield
     finally:
         process.terminate()

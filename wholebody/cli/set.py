@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from wholebody.cli.params import ControllerOption, NameOption, in_words
+from wholebody.cli.params import ConnectOption, ControllerOption, NameOption, in_words
 from wholebody.errors import BadParameter
 from wholebody.parameters.remote import Remote
 
@@ -19,6 +19,7 @@ def set(
     values: Annotated[list[str], typer.Argument(help="A number, a number for each row, or the name of a state.")],
     controller: ControllerOption = "",
     name: NameOption = "",
+    connect: ConnectOption = "",
 ) -> None:
     """Change a parameter, checked against its bounds; say what it is then.
 
@@ -27,7 +28,7 @@ def set(
       wholebody set tasks.right_hand.state disabled
       wholebody set tasks.posture.priority 3
     """
-    remote = Remote(controller, name)
+    remote = Remote(controller, name, connect)
     about = remote.about(path)
     if about.kind == "state" and len(values) == 1:
         print(in_words(remote.set(path, values[0])))

@@ -25,7 +25,7 @@ def main(text: str) -> None:
         signal.signal(number, end)
     robot = robots.load(plan.robot)
     news = News()
-    with Simulation(robot, physics=plan.physics, control_period=plan.period) as simulation:
+    with Simulation(robot, plan.scene, physics=plan.physics, control_period=plan.period) as simulation:
         say(f"{robot.name}, {'with' if plan.physics else 'without'} physics")
         pace = join(simulation, plan.name, None if plan.fast else 1.0, lambda: not told, news.take)
     say(f"ended after {pace.simulated:.1f} s, at {pace.real_time:.2f} × real time, {pace.late} periods late")

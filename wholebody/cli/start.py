@@ -39,6 +39,9 @@ def start(
         bool | None,
         typer.Option(help="Let MuJoCo move the joints: the virtual tier's do, unless told; the others', only if told."),
     ] = None,
+    scene: Annotated[
+        str, typer.Option(help="What stands around a simulated robot: flat, hall, table …; hall:length=8")
+    ] = "flat",
     loopback: Annotated[bool, typer.Option("--loopback", help="No simulator: a robot of nothing but numbers.")] = False,
     can: Annotated[str, typer.Option(metavar="CAN0,CAN1", help="Buses of a real robot; simulated without.")] = "",
     device: Annotated[str, typer.Option(metavar="DEVICE", help="Servo bus of a real robot; simulated without.")] = "",
@@ -66,6 +69,7 @@ def start(
         physics,
         period=period,
         fast=fast,
+        scene=scene,
         loopback=loopback,
         can=buses,
         device=device,
@@ -77,6 +81,10 @@ def start(
     loaded = robots.load(plan.robot)
     if filter:
         filter_request(filter)
+    if scene != "flat":
+        from wholebody.simulation import named
+
+        named(scene)
     if service:
         print(unit(plan))
         return
@@ -171,6 +179,7 @@ def unit(plan: Plan) -> str:
     command += ["--can", ",".join(plan.can)] if plan.can else []
     command += ["--device", plan.device] if plan.device else []
     command += ["--filter", plan.filter] if plan.filter else []
+    command += ["--scene", plan.scene] if plan.scene != "flat" else []
     command += ["--misses-allowed", str(plan.misses_allowed), "--on-miss", plan.on_miss]
     flags = {"--fast": plan.fast, "--loopback": plan.loopback}
     command += [flag for flag, wanted in flags.items() if wanted]

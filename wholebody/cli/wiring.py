@@ -52,6 +52,8 @@ def loop_of(built: Built, robot: RobotInterface, clock: Clock) -> Servo:
         max_staleness=settings.max_staleness,
         patience=settings.patience,
     )
+    built.compound.prepare_with(built.controller.prepare)
+    servo.publish = (built.compound.settle,)
     parameters.add_attributes("servo", servo)
     late = {path: value for path, value in settings.parameters.items() if path.partition(".")[0] in OF_THE_LOOP}
     parameters.set_all({path: value for path, value in late.items() if path in parameters.paths})
@@ -82,6 +84,6 @@ def wired(built: Built, robot: RobotInterface, clock: Clock, name: str) -> Itera
         )
         topics = opened.enter_context(Topics(names, servo, inputs=steering.bindings.inputs))
         markers = opened.enter_context(Markers(names, built.compound.tasks))
-        servo.publish = (topics, markers)
+        servo.publish = (topics, markers, *servo.publish)
         steering.attach(servo)
         yield Wired(servo, steering)

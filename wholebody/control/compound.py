@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from wholebody.parameters.annotations import Bounds
 from wholebody.parameters.parameter import Parameter, checked
 from wholebody.parameters.reflection import About, Parameters, Slot
 from wholebody.tasks import Task
+
+if TYPE_CHECKING:
+    from wholebody.control.servo import Servo
 
 HIGHEST = 1000
 PRIORITY = Parameter("priority", "1", Bounds(-HIGHEST, HIGHEST), None, whole=True)
@@ -43,6 +47,8 @@ class CompoundTask:
         for task, priority in priorities.items():
             self._numbers[self._index[task.name]] = checked(f"priority of '{task.name}'", PRIORITY, priority, 1)[0]
         self._problems: dict[tuple[float, ...], Problem] = {}
+        self._prepare: Callable[[Problem], None] | None = None
+        self._next: Problem | None = None
         self.problem = self._arranged()
 
     def __call__(self, time: float, snapshot: Snapshot) -> Problem:
@@ -60,7 +66,20 @@ class CompoundTask:
     def set_priority(self, task: str, priority: int) -> None:
         """Give a task another priority; its level changes with the next cycle."""
         self._numbers[self._at(task)] = checked(f"priority of '{task}'", PRIORITY, priority, 1)[0]
-        self.problem = self._arranged()
+        if self._prepare is None:
+            self.problem = self._arranged()
+        else:
+            self._next = self._arranged()
+
+    def prepare_with(self, prepare: Callable[[Problem], None]) -> None:
+        """From now on, levels in a new order count when they are made ready: by `settle`, with this."""
+        self._prepare = prepare
+
+    def settle(self, servo: Servo) -> None:
+        """Make a new order of levels ready, at the end of a cycle, when no command waits for it."""
+        if self._next is not None and self._prepare is not None:
+            self._prepare(self._next)
+            self.problem, self._next = self._next, None
 
     def describe(self, parameters: Parameters) -> None:
         """Add all parameters of tasks and constraints, and the priorities."""

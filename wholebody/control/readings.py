@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -33,11 +34,17 @@ class Readings:
         self._tasks = compound.tasks
         rows = [task.count_rows() for task in self._tasks]
         self._first = np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
-        self._errors, self._norms = np.full(sum(rows), math.nan), np.full(len(rows), math.nan)
+        self._shown = np.full(sum(rows) + len(rows), math.nan)
+        self._errors, self._norms = self._shown[: sum(rows)], self._shown[sum(rows) :]
         self._places: dict[str, slice] | None = None
-        self._order = np.zeros(sum(rows), np.int64)
-        self._states: Integers = np.array([task.numbers.ctypes.data for task in self._tasks], np.int64)
-        self._gather(np.full(sum(rows), math.nan))  # if it must be compiled, that is done now
+        plan = [(task.numbers.ctypes.data, count) for task, count in zip(self._tasks, rows, strict=True)]
+        into = (self._shown.ctypes.data, len(rows), sum(rows))
+        self._plan: Integers = np.array([*into, *itertools.chain(*plan), *[0] * sum(rows)], np.int64)
+        """Where errors and lengths go; where each task has its state, and how many rows; where each row's error is."""
+        self._plan_at = self._plan.ctypes.data
+        none = np.full(sum(rows), math.nan)
+        none.flags.writeable = False  # as are those of commands
+        gather(none, self._plan_at)  # if it must be compiled, that is done now
         self._add_errors(parameters, rows)
         add = parameters.add_reading
         add("joints.position", "rad", "where the joints of the model are", self._position, joints)
@@ -70,11 +77,9 @@ class Readings:
         solution: Any = getattr(servo.command, "solution", servo.command)
         if solution.error_places is not self._places:
             self._places = solution.error_places
-            self._order[:] = [row for task in self._tasks for row in _rows(self._places[task.name])]
-        self._gather(solution.errors)
-
-    def _gather(self, errors: Array) -> None:
-        gather(errors, self._order, self._first, self._states, self._errors, self._norms)
+            order = [row for task in self._tasks for row in _rows(self._places[task.name])]
+            self._plan[-len(order) :] = order
+        gather(solution.errors, self._plan_at)
 
     def _position(self, into: Array) -> None:
         if self.servo is not None:
@@ -109,15 +114,24 @@ class Readings:
 
 
 @compiled
-def gather(errors: Array, order: Integers, first: Integers, states: Integers, into: Array, norms: Array) -> None:
-    """Copy errors, task by task, and take their lengths; those of disabled tasks are no numbers."""
-    for i in range(len(norms)):
-        disabled = at_address(states[i], 1)[0] == DISABLED
+def gather(errors: Array, plan_at: int) -> None:
+    """Copy errors, task by task, and take their lengths; those of disabled tasks are no numbers.
+
+    The plan is told by its address: for so few numbers, to hand an array over costs as much as the work.
+    """
+    into, tasks, rows = at_address(plan_at, 3).view(np.int64)
+    plan = at_address(plan_at + 24, 2 * tasks + rows).view(np.int64)
+    shown = at_address(into, rows + tasks)
+    row = 0
+    for i in range(tasks):
+        disabled = at_address(plan[2 * i], 1)[0] == DISABLED
         total = 0.0
-        for k in range(first[i], first[i + 1]):
-            into[k] = math.nan if disabled else errors[order[k]]
-            total += into[k] * into[k]
-        norms[i] = math.sqrt(total)
+        for _ in range(plan[2 * i + 1]):
+            error = math.nan if disabled else errors[plan[2 * tasks + row]]
+            shown[row] = error
+            total += error * error
+            row += 1
+        shown[rows + i] = math.sqrt(total)
 
 
 def _rows(place: slice) -> range:

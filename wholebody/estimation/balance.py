@@ -91,6 +91,7 @@ class BalanceEstimator:
         dt = time - self._time if self._started else 0.0
         if not math.isfinite(time) or dt < 0.0:
             self.faults.bad_time += 1
+            self.faults.last = "the clock"
             return self.balance
         if self._started and dt == 0.0:
             return self.balance
@@ -122,10 +123,10 @@ class BalanceEstimator:
 
     def _sense(self, dt: float) -> None:
         readings, feet = self._readings, self.feet
-        wrong = senses.read_joints(
+        encoders = senses.read_joints(
             readings.position, readings.velocity, readings.measured, readings.joints, dt, self._q, self._v
         )
-        wrong |= senses.read_wrenches(
+        forces = senses.read_wrenches(
             readings.wrenches(), readings.wrench_flags(), feet.at_sole, feet.at_ankle, self._odometry.lean,
             self._written.wrench_in_sole, self.filter.legs.torque,
         )  # fmt: skip
@@ -139,8 +140,9 @@ class BalanceEstimator:
             self.filter.legs,
             self._turns,
         )
-        if wrong:
+        if encoders or forces:
             self.faults.not_finite += 1
+            self.faults.last = "an encoder" if encoders else "a force-torque sensor of the feet"
 
     def _begin(self) -> None:
         """Up is where the loaded soles or the accelerometer say; the world's origin is between the soles."""
@@ -176,6 +178,8 @@ class BalanceEstimator:
             self.faults.not_finite += 1
         if wrong & SILENT:
             self.faults.silent += 1
+        if wrong:
+            self.faults.last = "the IMU"
         filter.update(
             motion.gyro, motion.accelerometer, dt, gyro_deviation=motion.gyro_deviation,
             accelerometer_deviation=float(motion.deviation[0]), up=motion.up,

@@ -42,6 +42,25 @@ class Balance(NamedTuple):
     flexion: Array  # f × 2: roll and pitch of the ankle's spring, rad
     flexion_rate: Array  # f × 2
 
+    @property
+    def lean(self) -> Array:
+        """Where the upright axis of the base points, x and y in world: the sines of its tilt."""
+        x, y, z, w = self.orientation.tolist()
+        return np.array([2 * (x * z + w * y), 2 * (y * z - w * x)])
+
+    @property
+    def tilt(self) -> float:
+        """Of the base against the vertical, rad."""
+        x, y, _, _ = self.orientation.tolist()
+        return 2.0 * math.asin(min(1.0, math.hypot(x, y)))
+
+    @property
+    def turning(self) -> Array:
+        """The angular velocity of the base in world, rad/s."""
+        R = np.empty((3, 3))
+        matrix_of(self.orientation, R)
+        return np.asarray(R @ self.angular_velocity)
+
 
 class Odometry(NamedTuple):
     """Where the IMU is, and where the ankles are that stand."""

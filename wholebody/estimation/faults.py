@@ -13,6 +13,7 @@ class Faults:
     silent: int = 0  # an accelerometer without gravity, or a quaternion of length zero: it is dead, or the robot falls
     bad_time: int = 0  # a time step that is not positive, or no number
     gap: int = 0  # no state for so long that the estimate began anew
+    last: str = ""  # which sensor it was, the last time
 
     @property
     def total(self) -> int:

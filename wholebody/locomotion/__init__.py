@@ -1,6 +1,5 @@
 """Walking and balance: pendulum, footsteps, swing, preview, walking pattern, ZMP regions, stabilizers."""
 
-from wholebody.locomotion.estimates import Estimates, Estimator, FootAnchored
 from wholebody.locomotion.footsteps import Feet, Footstep, Place, StepLimits, Velocity
 from wholebody.locomotion.gait import Gait, gait_of
 from wholebody.locomotion.pattern import Pattern, Target
@@ -10,10 +9,7 @@ from wholebody.locomotion.warmup import warmup
 
 __all__ = [
     "Command",
-    "Estimates",
-    "Estimator",
     "Feet",
-    "FootAnchored",
     "Footstep",
     "Gait",
     "Pattern",

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import numpy as np
 
-from wholebody.locomotion.estimates import Estimates
+from wholebody.estimation import Balance
 from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.stabilizers import Command, as_planned, turned
 from wholebody.model.layout import Array
@@ -40,11 +40,11 @@ class AnkleBalance:
     def reset(self) -> None:
         """There is nothing to forget."""
 
-    def correct(self, target: Target, estimates: Estimates, period: float) -> Command:
+    def correct(self, target: Target, balance: Balance, period: float) -> Command:
         """What was planned, with the ankles turned."""
         command, gains = as_planned(target), self.gains
-        tilt = np.array([-estimates.rotation[1, 2], estimates.rotation[0, 2], 0.0])  # as a rotation vector
-        turning = np.array([estimates.angular_velocity[0], estimates.angular_velocity[1], 0.0])
+        (ahead, aside), (roll, pitch, _) = balance.lean, balance.turning
+        tilt, turning = np.array([-aside, ahead, 0.0]), np.array([roll, pitch, 0.0])  # rotation vectors
         wanted = gains.proportional * tilt + gains.derivative * turning
         turn = turned(np.clip(wanted, -gains.farthest, gains.farthest))
         command.soles = (_turned_about_itself(command.soles[0], turn), _turned_about_itself(command.soles[1], turn))

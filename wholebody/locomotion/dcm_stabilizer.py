@@ -19,7 +19,7 @@ from typing import Annotated
 
 import numpy as np
 
-from wholebody.locomotion.estimates import Estimates
+from wholebody.estimation import Balance
 from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.recovery import landing_instead
 from wholebody.locomotion.stabilizers import Command, as_planned, turned
@@ -51,7 +51,9 @@ class DcmStabilizer:
     """See the file's docstring. `steps` says whether footsteps may be moved."""
 
     def __init__(self, model: Model, gains: DcmGains | None = None, steps: bool = True) -> None:
-        self.gains = gains or DcmGains()
+        self.gains = gains or (
+            DcmGains() if steps else DcmGains(lean=4000.0, reach=0.6)
+        )  # the trunk is all it has then
         self.steps = steps
         outline = np.array(model.robot.surface("left_sole").outline)
         half = np.abs(outline - outline.mean(axis=0)).min()
@@ -65,27 +67,27 @@ class DcmStabilizer:
         self._integral = np.zeros(2)
         self._lean, self._leaning = np.zeros(2), np.zeros(2)
 
-    def correct(self, target: Target, estimates: Estimates, period: float) -> Command:
+    def correct(self, target: Target, balance: Balance, period: float) -> Command:
         """What to do in this cycle."""
         gains, omega = self.gains, target.omega
         if self._com is None:
             self._com, self._velocity = target.com.copy(), target.com_velocity.copy()
-        off = estimates.dcm(omega) - target.dcm
+        off = balance.capture_point[:2] - target.dcm
         area = self._soles.area(target.support, target.left.place, target.right.place)
         wanted = target.zmp + (1.0 + gains.proportional / omega) * off + gains.integral * self._integral
         zmp = nearest_inside(area, wanted)
         self._integral += period * (off - self._integral if gains.integral else 0.0)
-        pull = gains.position * (estimates.com[:2] - self._com)
-        pull += gains.velocity * (estimates.com_velocity[:2] - self._velocity)
+        pull = gains.position * (balance.com_in_world[:2] - self._com)
+        pull += gains.velocity * (balance.com_velocity[:2] - self._velocity)
         self._velocity = self._velocity + period * (omega**2 * (self._com - zmp) + pull)
         self._com = self._com + period * self._velocity
         command = as_planned(target)
         command.com[:2] = self._com
         command.com_velocity, command.zmp, command.feed_forward = self._velocity, zmp, True
-        dcm = estimates.dcm(omega)
+        dcm = balance.capture_point[:2]
         push = np.zeros(2)
         if math.isinf(target.phase_left):  # walking, ξ is out of the area all the time
-            push = gains.lean * (dcm - nearest_inside(scaled(area, gains.reach), dcm)) + self._yielding(estimates)
+            push = gains.lean * (dcm - nearest_inside(scaled(area, gains.reach), dcm)) + self._yielding(balance)
         self._lean_trunk(command, push, period)
         if self.steps:
             if (wanted != zmp).any():
@@ -93,14 +95,18 @@ class DcmStabilizer:
             command.falling = bool((nearest_inside(area, dcm) != dcm).any())
         return command
 
-    def _yielding(self, estimates: Estimates) -> Array:
-        """How a trunk that was pushed out of its way goes along, as if it were not held so stiffly."""
-        gains, turning = self.gains, estimates.angular_velocity
-        away = estimates.rotation[:2, 2] - self._lean
-        size = math.hypot(*away)
-        share = max(0.0, 1.0 - gains.unnoticed / max(size, 1e-9))
+    def _yielding(self, balance: Balance) -> Array:
+        """How a trunk that was pushed out of its way goes along, as if it were not held so stiffly.
+
+        On soft ankles it yields by itself, and to go along with the tilt that they make would be to fall.
+        """
+        gains, turning = self.gains, balance.turning
+        if balance.flexion.any():
+            return np.zeros(2)
+        away = balance.lean - self._lean
         speed = np.array([turning[1], -turning[0]]) - self._leaning
-        return share * (gains.give**2 * away + 2.0 * gains.give * speed)
+        share = max(0.0, 1.0 - gains.unnoticed / max(math.hypot(*away), 1e-9))
+        return np.asarray(share * (gains.give**2 * away + 2.0 * gains.give * speed))
 
     def _lean_trunk(self, command: Command, push: Array, period: float) -> None:
         """Turn the trunk towards where ξ runs away: while it gains speed it pushes the other way."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from wholebody.locomotion.estimates import Estimates
+from wholebody.estimation import Balance
 from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.pendulum import GRAVITY
 from wholebody.locomotion.stabilizers import Command, as_planned
@@ -41,10 +41,10 @@ class LegDamping:
         """Stand tall."""
         self.bend = 0.0
 
-    def correct(self, target: Target, estimates: Estimates, period: float) -> Command:
+    def correct(self, target: Target, balance: Balance, period: float) -> Command:
         """What was planned, lower."""
         gains, command = self.gains, as_planned(target)
-        push = (estimates.left.vertical + estimates.right.vertical - self._weight) / self._weight
+        push = (float(balance.wrench_in_sole[:, 2].sum()) - self._weight) / self._weight
         aim = min(max(gains.stiffness * push, -gains.most), gains.most)
         self.bend += RATE * period / gains.length * (aim - self.bend)
         command.com[2] -= max(0.0, self.bend) * 0.5 * target.height

@@ -28,10 +28,11 @@ class Legs:
         self.joints = self._q[7:]
         self.reach = 0.0
         self._goal = np.eye(4)
+        self._seen: Snapshot | None = None  # with the joints as they are
 
     def place(self, pelvis_in_world: Array, rotation: Array, soles_to_world: tuple[Array, Array]) -> Array:
         """The joints with the legs so that the soles are there; the other joints stay as they are."""
-        self.reach = 0.0
+        self.reach, self._seen = 0.0, None
         for leg, columns, sole in zip(self.chains, self.columns, soles_to_world, strict=True):
             seen_from(rotation, pelvis_in_world, sole, self._goal)
             found = leg.nearest(self._goal, self.joints[columns])
@@ -47,11 +48,12 @@ class Legs:
         The centre of mass moves by little against the pelvis from one instant to the next, so it is found by putting
         the pelvis where it would be right if the joints stayed as they were, and once more.
         """
-        snapshot = self.seen_from_pelvis()
+        snapshot = self._seen or self.seen_from_pelvis()
         for _ in range(rounds):
             pelvis = under(com_in_world, rotation, snapshot.com_in_world)
             self.place(pelvis, rotation, soles_to_world)
             snapshot = self.seen_from_pelvis()
+        self._seen = snapshot
         return snapshot
 
     def seen_from_pelvis(self) -> Snapshot:

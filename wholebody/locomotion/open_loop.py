@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wholebody.locomotion.estimates import Estimates
+from wholebody.estimation import Balance
 from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.stabilizers import Command, as_planned
 from wholebody.model.model import Model
@@ -17,6 +17,6 @@ class OpenLoop:
     def reset(self) -> None:
         """There is nothing to forget."""
 
-    def correct(self, target: Target, estimates: Estimates, period: float) -> Command:
+    def correct(self, target: Target, balance: Balance, period: float) -> Command:
         """What was planned."""
         return as_planned(target)

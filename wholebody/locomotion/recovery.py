@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wholebody.locomotion.estimates import Estimates
+from wholebody.estimation import Balance
 from wholebody.locomotion.footsteps import OTHER, OUTWARD, Feet, Footstep, Place, Side
 from wholebody.locomotion.gait import Gait
 from wholebody.locomotion.pattern import Target
@@ -50,10 +50,10 @@ def hasty(gait: Gait) -> Gait:
     )
 
 
-def capture_steps(feet: Feet, estimates: Estimates, gait: Gait) -> tuple[tuple[Footstep, ...], Gait]:
+def capture_steps(feet: Feet, balance: Balance, gait: Gait) -> tuple[tuple[Footstep, ...], Gait]:
     """A step to where the divergent component will be when the foot lands, and one to put the feet side by side."""
     quick = hasty(gait)
-    dcm = estimates.dcm(gait.omega)
+    dcm = balance.capture_point[:2]
     side = _foot_that_steps(feet, dcm)
     time = quick.begin + quick.single_support
     lands = quick.limits.kept(Footstep(side, _captured(feet, dcm, gait.omega, time)), feet.of(OTHER[side])).at

@@ -19,8 +19,8 @@ from typing import Annotated
 
 import numpy as np
 
+from wholebody.estimation import Balance
 from wholebody.locomotion.arms import Arms
-from wholebody.locomotion.estimates import Estimates
 from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.pendulum import GRAVITY
 from wholebody.locomotion.recovery import landing_instead
@@ -67,28 +67,28 @@ class RegionStabilizer:
         self._lean = np.zeros(2)
         self.arms.reset()
 
-    def correct(self, target: Target, estimates: Estimates, period: float) -> Command:
+    def correct(self, target: Target, balance: Balance, period: float) -> Command:
         """What to do in this cycle."""
         gains, command = self.gains, as_planned(target)
         area = self._soles.area(target.support, target.left.place, target.right.place)
-        self.region = gains.regions.of(area, estimates.zmp)
-        off = estimates.dcm(target.omega) - target.dcm
+        self.region = gains.regions.of(area, balance.cop_in_world[:2])
+        off = balance.capture_point[:2] - target.dcm
         wanted = target.zmp + (1.0 + gains.proportional / target.omega) * off
         urgent = self.region >= Region.CRITICAL or gains.regions.of(area, wanted) >= Region.CRITICAL
         share = self._switched(urgent, period)
-        slow = self._static(target, estimates, period)
+        slow = self._static(target, balance, period)
         zmp = nearest_inside(area, wanted)
-        fast = self._dynamic(target, estimates, zmp, period)
+        fast = self._dynamic(target, balance, zmp, period)
         command.com[:2] = (1.0 - share) * slow + share * fast
         command.zmp = (1.0 - share) * target.zmp + share * zmp
         command.feed_forward = True
-        self._attitude(command, estimates, period)
+        self._attitude(command, balance, period)
         beyond = share * (wanted - zmp)
         command.arms = self.arms.swing(gains.arms * beyond * self._weight, target.body.yaw, period)
         if self.steps:
             if (wanted != zmp).any():
                 command.landing = landing_instead(target, off, zmp - target.zmp, gains.step_threshold)
-            dcm = estimates.dcm(target.omega)
+            dcm = balance.capture_point[:2]
             command.falling = bool((nearest_inside(area, dcm) != dcm).any())
         return command
 
@@ -99,26 +99,26 @@ class RegionStabilizer:
         s = self._progress
         return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
 
-    def _static(self, target: Target, estimates: Estimates, period: float) -> Array:
+    def _static(self, target: Target, balance: Balance, period: float) -> Array:
         """ċ = −k (z − z_ref) in the nearly critical region, slowly back in the safe one."""
-        off = estimates.zmp - target.zmp
+        off = balance.cop_in_world[:2] - target.zmp
         rate = -self.gains.static * off if self.region == Region.NEARLY_CRITICAL else -0.5 * self._shift
         self._shift = np.clip(self._shift + period * rate, -0.03, 0.03)
         return np.asarray(target.com + self._shift)
 
-    def _dynamic(self, target: Target, estimates: Estimates, zmp: Array, period: float) -> Array:
+    def _dynamic(self, target: Target, balance: Balance, zmp: Array, period: float) -> Array:
         """c̈ = ω² (c − z), drawn to the centre of mass that is measured."""
         if self._com is None:
             self._com, self._velocity = target.com.copy(), target.com_velocity.copy()
         k = self.gains.pull
-        pull = k * k * (estimates.com[:2] - self._com) + 2.0 * k * (estimates.com_velocity[:2] - self._velocity)
+        pull = k * k * (balance.com_in_world[:2] - self._com) + 2.0 * k * (balance.com_velocity[:2] - self._velocity)
         self._velocity = self._velocity + period * (target.omega**2 * (self._com - zmp) + pull)
         self._com = self._com + period * self._velocity
         return self._com
 
-    def _attitude(self, command: Command, estimates: Estimates, period: float) -> None:
+    def _attitude(self, command: Command, balance: Balance, period: float) -> None:
         """Turn the pelvis against its tilt, roll and pitch, with a lag of a tenth of a second."""
-        self._lean += period / 0.1 * (-self.gains.attitude * estimates.rotation[:2, 2] - self._lean)
+        self._lean += period / 0.1 * (-self.gains.attitude * balance.lean - self._lean)
         size = math.hypot(*self._lean)
         if size > 1e-9:
             self._lean *= min(1.0, 0.2 / size)

@@ -4,7 +4,8 @@ A servo pushes with τ = K (θ_told − θ) − D θ̇. So that θ follows θ* w
 
     θ_told = θ* + (τ* + D θ̇*) / K,
 
-where τ* = g(q) − Σ Jᵀ w carries the weight of all links on feet that push with the wrenches w.
+where τ* = g(q) − Σ Jᵀ w carries the weight of all links on feet that push with the wrenches w. Where a spring stands
+between the joint and what it moves, 1/K is the sum of both.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ from wholebody.model.snapshot import Snapshot
 class ServoLead:
     """For robots whose servo gains are known; joints without one are told where they shall be."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, softness: Array | None = None) -> None:
+        """`softness` is what each joint yields beside its servo, rad/(N·m)."""
         robot = model.robot
         gains = [robot.gains.get(joint.name) for joint in robot.moving]
         self.model = model
         self._yield = np.array([1.0 / gain.stiffness if gain and gain.stiffness > 0 else 0.0 for gain in gains])
+        if softness is not None:
+            self._yield += softness
         self._lag = np.array([gain.damping / gain.stiffness if gain and gain.stiffness > 0 else 0.0 for gain in gains])
         self._soles = np.array([model.surface(sole) for sole in SOLES])
         self._told = np.zeros(len(gains))

@@ -1,7 +1,7 @@
 """Stabilizers: how a walk or a stance that sensors find disturbed is kept from falling; one interface, by name.
 
 stabilizer = stabilizer_named("dcm", model)
-command = stabilizer.correct(target, estimates, period)
+command = stabilizer.correct(target, balance, period)
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from wholebody.errors import UnknownName
-from wholebody.locomotion.estimates import Estimates
+from wholebody.estimation import Balance
 from wholebody.locomotion.footsteps import Place
 from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.swing import FootPoint
@@ -47,7 +47,7 @@ class Stabilizer(Protocol):
     def reset(self) -> None:
         """Begin anew, from a robot at rest."""
 
-    def correct(self, target: Target, estimates: Estimates, period: float) -> Command:
+    def correct(self, target: Target, balance: Balance, period: float) -> Command:
         """What to do in this cycle."""
         ...
 

@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from wholebody.errors import BadGait, SensorLost
+from wholebody.estimation import AnkleSpring, Balance, BalanceEstimator
 from wholebody.hardware import Record
-from wholebody.locomotion.estimates import Estimates, Estimator, FootAnchored
+from wholebody.locomotion.anchoring import Anchoring
 from wholebody.locomotion.footsteps import Feet
 from wholebody.locomotion.gait import SOLES, Gait, gait_of, standing
 from wholebody.locomotion.legs import Legs
+from wholebody.locomotion.level_swing import LevelSwing
 from wholebody.locomotion.pattern import Pattern, Target
 from wholebody.locomotion.recovery import capture_steps, closing_step
 from wholebody.locomotion.servo_lead import ServoLead
 from wholebody.locomotion.stabilizers import Command, Stabilizer, as_planned, stabilizer_named
-from wholebody.messages import Mode
+from wholebody.messages import MeasuredMotion, Mode
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.robots.robot import Robot
+
+GYRO = int(MeasuredMotion.ANGULAR_VELOCITY_X | MeasuredMotion.ANGULAR_VELOCITY_Y)
 
 
 class Walker:
@@ -35,21 +40,26 @@ class Walker:
         robot: Robot,
         gait: Gait | None = None,
         stabilizer: str | Stabilizer = "dcm",
-        estimator: Estimator | None = None,
+        ankles: AnkleSpring | None = None,
         period: float = 0.005,
     ) -> None:
+        """`ankles` says how soft they are, if they are."""
+        if not robot.sensors_of("imu"):
+            raise BadGait(f"'{robot.name}' has no IMU: nothing would tell whether it falls")
         self.robot, self.period = robot, period
         self.model = Model(robot, watch=SOLES)
         self.gait = gait or gait_of(self.model)
         self.legs = Legs(self.model)
-        self.estimator = estimator or FootAnchored(self.model)
+        self.estimator = BalanceEstimator(self.model, spring=ankles, feet=SOLES)
+        self._anchoring = Anchoring(self.estimator.balance)
         self.stabilizer = stabilizer_named(stabilizer, self.model) if isinstance(stabilizer, str) else stabilizer
-        self.servo = ServoLead(self.model)
+        self.level = LevelSwing()
+        self.servo = ServoLead(self.model, self._softness(ankles))
         feet, _ = standing(self.model)
         middle = feet.middle
         self.pattern = Pattern(self.gait, Feet(*(place.seen_from(middle) for place in feet)))
         self.target: Target | None = None
-        self.estimates: Estimates | None = None
+        self.balance: Balance | None = None
         self.command: Command | None = None
         self._before = np.zeros(0)
         self._last: float | None = None
@@ -59,13 +69,25 @@ class Walker:
         """Take a state, and say where all joints are to be."""
         time = float(state["time"])
         target = self.pattern.at(time)
-        estimates = self.estimator.update(state, target)
+        balance = self.sense(state, target)
         elapsed = self._elapsed(time)
-        command = self.stabilizer.correct(target, estimates, elapsed)
-        self._step(command, estimates, time)
+        command = self.stabilizer.correct(target, balance, elapsed)
+        self.level.correct(command, target, balance, elapsed)
+        self._step(command, balance, time)
         reference["position"] = self.joints(command, target, elapsed)
         reference["mode"], reference["mask"] = Mode.POSITION, True
-        self.target, self.estimates, self.command = target, estimates, command
+        self.target, self.balance, self.command = target, balance, command
+
+    def sense(self, state: Record, target: Target) -> Balance:
+        """How the robot stands and moves, in the world of its footsteps; SensorLost if a sensor says nonsense."""
+        if int(state["imu"][0]["measured"]) & GYRO != GYRO:
+            raise SensorLost("the IMU does not measure angular velocity any more")
+        faults = self.estimator.faults
+        before = faults.not_finite
+        self.estimator.update(state)
+        if faults.not_finite != before:
+            raise SensorLost(f"{faults.last} reads what is no number")
+        return self._anchoring.update(target.left, target.right)
 
     def cycle_blind(self, time: float, reference: Record) -> None:
         """The same without sensors: what is planned, led by what the servos need."""
@@ -78,7 +100,18 @@ class Walker:
     def begin_anew(self) -> None:
         """Forget what was, before the robot is balanced from rest."""
         self.stabilizer.reset()
+        self.estimator.start()
+        self._anchoring.reset()
+        self.level.reset()
         self._before, self._last, self._recovering = np.zeros(0), None, False
+
+    def _softness(self, ankles: AnkleSpring | None) -> Array:
+        """What the last two joints of each leg, which turn its foot, yield beside their servos, rad/(N·m)."""
+        softness = np.zeros(len(self.robot.moving))
+        if ankles is not None:
+            for columns in self.legs.columns:
+                softness[columns[-2:]] = 1.0 / ankles.stiffness
+        return softness
 
     def _elapsed(self, time: float) -> float:
         """Seconds since the last cycle; one that was missed counts, but no long silence."""
@@ -119,12 +152,12 @@ class Walker:
         self._before = np.zeros(0)
         return stance
 
-    def _step(self, command: Command, estimates: Estimates, time: float) -> None:
+    def _step(self, command: Command, balance: Balance, time: float) -> None:
         """Do what the stabilizer wants of the feet."""
         if command.landing is not None:
             self.pattern.lead(command.landing, time)
         if command.falling and self.pattern.settled:
-            steps, gait = capture_steps(self.pattern.feet, estimates, self.gait)
+            steps, gait = capture_steps(self.pattern.feet, balance, self.gait)
             self.pattern.follow(steps, time, gait=gait)
             self._recovering = True
         elif self._recovering and self.pattern.standing:

@@ -20,7 +20,7 @@ def warmup(progress: Progress | None = None) -> None:
         for name in NAMES:
             walker = Walker(robot, stabilizer=name)
             state, reference = np.zeros(1, robot.state_dtype())[0], np.zeros(1, robot.reference_dtype())[0]
-            state["position"], state["imu"]["orientation"][0] = walker.stance(), (0.0, 0.0, 0.0, 1.0)
+            state["position"], state["imu"]["linear_acceleration"][0] = walker.stance(), (0.0, 0.0, 9.81)
             state["imu"]["measured"] = 0xFF
             state["force_torque"]["force"][:] = (0.0, 0.0, robot.mass * 9.81 / 2)
             walker.pattern.follow(in_place(walker.pattern.feet, 2, walker.gait.limits), 0.0)

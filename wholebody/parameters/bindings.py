@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from wholebody.channels import Channel
+from wholebody.channels._ring import Copies, Looks
 from wholebody.errors import BadBinding, ChannelError, WholebodyError
 from wholebody.parameters.owned import own_channel
-from wholebody.parameters.parameter import Array, in_place
+from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import ControllerNames, value_record
 from wholebody.parameters.reflection import Parameters, Slot, refreshing
 
@@ -86,11 +85,10 @@ class InputBinding:
     def __init__(self, binding: Binding, slot: Slot, names: ControllerNames, note: Note | None = None) -> None:
         self.binding, self._slot, self._note = binding, slot, note
         self._channel = _open(binding, slot, names)
-        self._reader = self._channel.reader()
+        self.reader = self._channel.reader()
         if not binding.latch:
-            self._reader.latest()
-        self.arrived: Callable[[], bool] = self._reader.latest
-        self._values = self._reader.message["values"]
+            self.reader.latest()
+        self._values = self.reader.message["values"]
         self.taken = self.refused = 0
         self.trouble = ""
 
@@ -107,7 +105,7 @@ class InputBinding:
 
     def close(self) -> None:
         """Let go of the channel."""
-        self._reader.close()
+        self.reader.close()
         self._channel.close()
 
 
@@ -119,9 +117,8 @@ class OutputBinding:
         self._channel = _open(binding, slot, names)
         self._writer = self._channel.writer()
         self.every = max(1, round(frequency / binding.rate)) if binding.rate else 1
-        values = in_place(self._writer.raw.view(np.float64))
-        self.steps = (values[:1], values[1 : 1 + slot.about.size], in_place(slot.array), self._writer.put)
-        """Where the time goes, where the numbers go, where they are, and what puts them."""
+        self.copy = (self._writer, slot.array.data)
+        """Who puts, and where the numbers are."""
 
     def close(self) -> None:
         """Let go of the channel."""
@@ -148,29 +145,23 @@ class Bindings:
             OutputBinding(each, slot(each), names, frequency) for each in bindings if each.direction == "output"
         ]
         self._refresh = refreshing(each.slot for each in self.outputs)
-        self._looks = tuple((each.arrived, each.take) for each in self.inputs)
-        self._always = tuple(each.steps for each in self.outputs if each.every == 1)
-        self._seldom = tuple((each.every, each.steps) for each in self.outputs if each.every > 1)
+        self._arrived: Callable[[], list[int]] = Looks([each.reader for each in self.inputs]).latest
+        self._take = tuple(each.take for each in self.inputs)
+        rates = sorted({each.every for each in self.outputs})
+        self._put = tuple((n, Copies([each.copy for each in self.outputs if each.every == n]).put) for n in rates)
 
     def apply(self) -> None:
         """Take what arrived. Nothing that comes from outside gets into the loop anywhere else."""
-        for arrived, take in self._looks:
-            if arrived():
-                take()
+        for index in self._arrived():
+            self._take[index]()
 
     def put(self, now: float, cycle: int) -> None:
         """Put what is bound to go out."""
         for refresh in self._refresh:
             refresh()
-        for time, into, numbers, put in self._always:
-            time[0] = now
-            into[:] = numbers
-            put()
-        for every, (time, into, numbers, put) in self._seldom:
+        for every, put in self._put:
             if cycle % every == 0:
-                time[0] = now
-                into[:] = numbers
-                put()
+                put(now)
 
     def close(self) -> None:
         """Let go of all channels."""

@@ -15,8 +15,9 @@ import numpy as np
 from wholebody.channels.channel import Writer
 from wholebody.parameters.annotations import Bounds
 from wholebody.parameters.expressions import Expression, compile_expression
-from wholebody.parameters.parameter import Parameter, checked, in_place
+from wholebody.parameters.parameter import Array, Parameter, checked, in_place
 from wholebody.parameters.reflection import About, Parameters, Slot, refreshing
+from wholebody.parameters.watch import compile_watch
 
 VALUES = 8
 """Numbers that go with an event, at most."""
@@ -26,11 +27,10 @@ ARMED = Parameter("armed", "1", Bounds(0, 1), None, whole=True)
 
 @dataclass
 class Event:
-    """A condition, and whether it is armed: it fires when it holds and is, and is armed again when it does not hold."""
+    """A condition; how often it came true, and why it could not be computed when it could not."""
 
     name: str
     expression: Expression
-    armed: memoryview[float]
     count: int = 0
     trouble: str = ""
 
@@ -47,8 +47,12 @@ class Events:
         self, parameters: Parameters, expressions: Mapping[str, str], writer: Writer | None = None, source: str = ""
     ) -> None:
         self._writer, self._source = writer, source.encode()
-        self.events = tuple(_event(name, text, parameters) for name, text in expressions.items())
-        self._watched = tuple((each.expression.holds, each.armed, each) for each in self.events)
+        armed = np.ones(len(expressions))
+        self.events = tuple(
+            _event(name, text, parameters, armed[number : number + 1])
+            for number, (name, text) in enumerate(expressions.items())
+        )
+        self._watch = compile_watch([each.expression for each in self.events], in_place(armed), self._trouble)
         self._refresh = refreshing(one.slot for each in self.events for one in each.expression.operands)
 
     def bind(self, writer: Writer) -> None:
@@ -59,17 +63,11 @@ class Events:
         """Look at all conditions, and tell of those that came true."""
         for refresh in self._refresh:
             refresh()
-        for holds, armed, event in self._watched:
-            try:
-                true = holds()
-            except ArithmeticError as error:
-                true, event.trouble = False, str(error)
-            if true:
-                if armed[0]:
-                    armed[0] = 0.0
-                    self._tell(event, now)
-            elif not armed[0]:
-                armed[0] = 1.0
+        for number in self._watch():
+            self._tell(self.events[number], now)
+
+    def _trouble(self, number: int, error: ArithmeticError) -> None:
+        self.events[number].trouble = str(error)
 
     def _tell(self, event: Event, now: float) -> None:
         event.count += 1
@@ -84,13 +82,12 @@ class Events:
         self._writer.put()
 
 
-def _event(name: str, text: str, parameters: Parameters) -> Event:
+def _event(name: str, text: str, parameters: Parameters, armed: Array) -> Event:
     expression = compile_expression(text, parameters)
-    armed = np.ones(1)
     about = About(f"events.{name}.armed", "whole", "1", 1, 0, 1, f"1: it fires when {text}; 0: it has", saved=False)
 
     def arm(value: Any) -> None:
         armed[:] = checked(about.path, ARMED, value, 1)
 
     parameters.add_slot(Slot(about, armed, arm))
-    return Event(name, expression, in_place(armed))
+    return Event(name, expression)

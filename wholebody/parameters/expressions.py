@@ -9,13 +9,13 @@ There are numbers, states in quotes, paths of parameters (one number of a vector
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from wholebody.errors import BadExpression, closest
 from wholebody.parameters.packed import STATES
-from wholebody.parameters.parameter import in_place
+from wholebody.parameters.parameter import Memory, in_place
 from wholebody.parameters.reflection import Parameters, Slot
 
 LONGEST = 1000
@@ -35,11 +35,17 @@ class Operand:
 
 @dataclass(frozen=True)
 class Expression:
-    """A condition that can be asked again and again: `holds()` reads the parameters where they are."""
+    """A condition that can be asked again and again: `holds()` reads the parameters where they are.
+
+    condition  what is compiled: a tree in which parameters are names of places in memory
+    memory     the places, by these names; a parameter has the same name in all expressions
+    """
 
     text: str
-    holds: Callable[[], bool]
+    condition: ast.expr
+    memory: Mapping[str, Memory]
     operands: tuple[Operand, ...]
+    holds: Callable[[], bool]
 
 
 def compile_expression(text: str, parameters: Parameters) -> Expression:
@@ -59,9 +65,10 @@ def compile_expression(text: str, parameters: Parameters) -> Expression:
             raise
         raise BadExpression(f"'{text[:80]}' cannot be read: {error}") from None
     function = ast.Expression(ast.Lambda(ast.arguments([], [], None, [], [], None, []), body))
-    names = {name: in_place(slot.array) for name, slot in translator.names.items()}
+    memory = {name: in_place(slot.array) for name, slot in translator.names.items()}
     code = compile(ast.fix_missing_locations(function), "<expression>", "eval")
-    return Expression(text, eval(code, {"__builtins__": {}, **names}), tuple(translator.operands))
+    holds = eval(code, {"__builtins__": {}, **memory})
+    return Expression(text, body, memory, tuple(translator.operands), holds)
 
 
 class Translator:
@@ -133,7 +140,7 @@ class Translator:
         if index is not None and not (about.kind == "vector" and 0 <= index < about.size):
             most = f"from 0 to {about.size - 1}" if about.kind == "vector" else "none at all"
             raise self._refused(node, f"has no number {index}; the indices of {about.path} are {most}")
-        name = next((each for each, known in self.names.items() if known is slot), f"_{len(self.names)}")
+        name = f"_{id(slot)}"
         self.names[name] = slot
         operand = Operand(slot, index or 0)
         if operand not in self.operands:

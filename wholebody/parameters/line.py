@@ -7,9 +7,15 @@ import secrets
 import time
 from typing import Any
 
-from wholebody.channels import Channel
+import numpy as np
+
+from wholebody import messages
+from wholebody.channels import Channel, directory
 from wholebody.errors import BadParameter, ChannelError, NoController
+from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import ControllerNames, Verb
+
+ABOUT = ".about"
 
 LOOK_EVERY = 0.25
 """Seconds without an answer after which it looks whether anybody is there."""
@@ -35,9 +41,14 @@ class Line:
         return is_alive(self.names.about)
 
     @property
+    def life(self) -> int:
+        """Which one of a controller's lives it is: another number when it was started again."""
+        return self._about.newest
+
+    @property
     def is_new(self) -> bool:
         """Whether the controller told something of itself that was not read yet: it was started again."""
-        return self._about.newest != self._told
+        return self.life != self._told
 
     def read(self) -> dict[str, Any]:
         """What the controller tells of itself."""
@@ -64,6 +75,23 @@ class Line:
             elif self._answer.message["number"] == number:
                 return self._checked(self._answer.message)
         raise NoController(f"{self} did not answer within {timeout:g} s; it runs, but its loop stands still")
+
+    def long(self, verb: Verb, index: int, timeout: float) -> Array:
+        """Ask for many numbers, which come on a channel of their own."""
+        name = self.names.values if verb is Verb.VALUES else self.names.jacobian
+        with Channel(name) as channel, channel.reader() as reader:
+            number = int(self.ask(verb, index, (), timeout)["number"])
+            while reader.next():
+                if int(reader.message["number"]) == number:
+                    return np.array(reader.message["values"][: int(reader.message["count"])])
+        raise NoController("the answer was overwritten by those to others; ask again")
+
+    def events(self) -> Any:
+        """A reader of what comes true from now on."""
+        reader = Channel(self.names.events, messages.event()).reader()
+        while reader.next():
+            pass
+        return reader
 
     def close(self) -> None:
         """Let go of requests and answers."""
@@ -94,6 +122,17 @@ class Line:
         if not answer["accepted"]:
             raise BadParameter(bytes(answer["text"]).decode(errors="replace"))
         return answer.copy()
+
+
+def running() -> list[tuple[str, str]]:
+    """The controllers that run on this machine, as (robot, controller)."""
+    found = []
+    for name in directory.names():
+        if name.endswith(ABOUT) and name.count(".") >= 2:
+            robot, _, controller = name[: -len(ABOUT)].rpartition(".")
+            if is_alive(name):
+                found.append((robot, controller))
+    return found
 
 
 def is_alive(about: str) -> bool:

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeAlias, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from wholebody.errors import BadParameter
 from wholebody.parameters.annotations import Bounds, Meaning, OneForEachRow, Size, Unit
 
 Array = npt.NDArray[np.float64]
+Memory: TypeAlias = "memoryview[float]"
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,9 @@ def is_plain(parameter: Parameter, value: Any, like: Array) -> bool:
     return math.isfinite(sum(numbers)) and min(numbers) >= bounds.lower and max(numbers) <= bounds.upper
 
 
-def in_place(array: Array) -> memoryview[float]:
+def in_place(array: Array) -> Memory:
     """The numbers of an array where they are: one by one, Python reads and writes them faster so than by numpy."""
-    return cast("memoryview[float]", array.data)
+    return cast("Memory", array.data)
 
 
 def _parameter(kind: type, name: str, hint: Any) -> Parameter | None:

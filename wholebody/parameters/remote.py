@@ -11,20 +11,21 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wholebody import messages
-from wholebody.channels import Channel, directory
 from wholebody.errors import BadParameter, NoController, UnknownName, closest
-from wholebody.parameters.line import Line, is_alive
+from wholebody.parameters.line import Line, running
 from wholebody.parameters.packed import STATES
 from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import ControllerNames, Verb
 from wholebody.parameters.reflection import About, Value, shown, write_values
 
-ABOUT = ".about"
+if TYPE_CHECKING:
+    from wholebody.parameters.far import FarLine
+
+__all__ = ["Happened", "Remote", "running"]
 
 
 @dataclass(frozen=True)
@@ -38,33 +39,28 @@ class Happened:
     values: tuple[float, ...]
 
 
-def running() -> list[tuple[str, str]]:
-    """The controllers that run on this machine, as (robot, controller)."""
-    found = []
-    for name in directory.names():
-        if name.endswith(ABOUT) and name.count(".") >= 2:
-            robot, _, controller = name[: -len(ABOUT)].rpartition(".")
-            if is_alive(name):
-                found.append((robot, controller))
-    return found
-
-
 class Remote:
-    """A controller that runs in another process. Without names it is the only one that runs."""
+    """A controller that runs in another process. Without names it is the only one that runs.
 
-    def __init__(self, controller: str = "", robot: str = "") -> None:
-        self.names = _find(controller, robot)
-        self._line = Line(self.names)
+    connect  HOST:PORT of another machine, if it runs there, with `wholebody run --listen`
+    """
+
+    def __init__(self, controller: str = "", robot: str = "", connect: str = "") -> None:
+        self._line = _line_to(controller, robot, connect)
+        self.names = self._line.names
         self._read_about()
-        self._events = Channel(self.names.events, messages.event()).reader()
-        while self._events.next():
-            pass
+        self._events = self._line.events()
         self._heard: list[Happened] = []
 
     @property
     def alive(self) -> bool:
         """Whether it still runs."""
         return self._line.alive
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._line.close()
+        self._events.close()
 
     # --- parameters --------------------------------------------------------------------------------
 
@@ -83,21 +79,19 @@ class Remote:
     def get(self, path: str, timeout: float = 2.0) -> Value:
         """The value of a parameter in the cycle that answers."""
         about = self.about(path)
-        answer = self._ask(Verb.GET, self._index[path], (), timeout)
+        answer = self._line.ask(Verb.GET, self._index[path], (), timeout)
         return shown(about, answer["values"][: about.size])
 
     def set(self, path: str, value: Any, timeout: float = 2.0) -> Value:
         """Set a parameter, and return what it is now; BadParameter if it was refused."""
         about = self.about(path)
-        answer = self._ask(Verb.SET, self._index[path], _numbers(about, value), timeout)
+        answer = self._line.ask(Verb.SET, self._index[path], _numbers(about, value), timeout)
         return shown(about, answer["values"][: about.size])
 
     def values(self, timeout: float = 2.0) -> dict[str, Value]:
         """The values of all parameters, of one cycle."""
         self._refresh()
-        with Channel(self.names.values) as channel, channel.reader() as reader:
-            number = int(self._ask(Verb.VALUES, 0, (), timeout)["number"])
-            numbers = _long(reader, number)
+        numbers = self._line.long(Verb.VALUES, 0, timeout)
         found, first = {}, 0
         for each in self._parameters.values():
             found[each.path] = shown(each, numbers[first : first + each.size])
@@ -175,12 +169,11 @@ class Remote:
 
     def constraint_jacobians(self, timeout: float = 2.0) -> dict[str, Array]:
         """The Jacobian of every constraint, now: a row for each direction, a column for each velocity."""
-        found = {}
-        with Channel(self.names.jacobian) as channel, channel.reader() as reader:
-            for index, name in enumerate(self._more["constraints"]):
-                numbers = _long(reader, int(self._ask(Verb.JACOBIAN, index, (), timeout)["number"]))
-                found[name] = numbers.reshape(-1, len(self._more["joints"]["velocity"]))
-        return found
+        columns = len(self._more["joints"]["velocity"])
+        return {
+            name: self._line.long(Verb.JACOBIAN, index, timeout).reshape(-1, columns)
+            for index, name in enumerate(self._more["constraints"])
+        }
 
     # --- events ------------------------------------------------------------------------------------
 
@@ -219,9 +212,6 @@ class Remote:
 
     # --- asking ------------------------------------------------------------------------------------
 
-    def _ask(self, verb: Verb, index: int, numbers: Any, timeout: float) -> Any:
-        return self._line.ask(verb, index, numbers, timeout)
-
     def _refresh(self) -> None:
         """A controller that was started again may have other parameters."""
         if self._line.is_new:
@@ -244,18 +234,26 @@ class Remote:
         raise UnknownName("task or constraint", name, known)
 
 
-def _find(controller: str, robot: str) -> ControllerNames:
-    there = running()
+def _line_to(controller: str, robot: str, connect: str) -> Line | FarLine:
+    if not connect:
+        return Line(_find(running(), controller, robot))
+    from wholebody.parameters.far import FarLine, Switchboards
+
+    there = Switchboards(connect)
+    return FarLine(there, _find(there.running(), controller, robot, f" at {connect}"))
+
+
+def _find(there: Sequence[tuple[str, str]], controller: str, robot: str, where: str = "") -> ControllerNames:
     fitting = [each for each in there if robot in ("", each[0]) and controller in ("", each[1])]
     if len(fitting) == 1:
         return ControllerNames(*fitting[0])
     if fitting:
         shown_names = ", ".join(f"{name} on {on}" for on, name in fitting)
-        raise NoController(f"several controllers run: {shown_names}; say which")
+        raise NoController(f"several controllers run{where}: {shown_names}; say which")
     asked = f" called '{controller}'" if controller else ""
     asked += f" on '{robot}'" if robot else ""
     near = closest(controller, [name for _, name in there])
-    raise NoController(f"no controller{asked} runs{near}; start one: wholebody run FILE")
+    raise NoController(f"no controller{asked} runs{where}{near}; start one: wholebody run FILE")
 
 
 def _about(plain: dict[str, Any]) -> About:
@@ -276,13 +274,6 @@ def _numbers(about: About, value: Any) -> Any:
     if numbers.ndim > 1 or len(numbers) not in (1, about.size):
         raise BadParameter(f"{about.path} must have {about.size} numbers, not shape {np.shape(value)}")
     return numbers
-
-
-def _long(reader: Any, number: int) -> Array:
-    while reader.next():
-        if int(reader.message["number"]) == number:
-            return np.array(reader.message["values"][: int(reader.message["count"])])
-    raise NoController("the answer was overwritten by those to others; ask again")
 
 
 def _numbered(names: list[str]) -> dict[str, int]:

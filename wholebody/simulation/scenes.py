@@ -10,6 +10,7 @@ import math
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -78,7 +79,31 @@ def wall(root: ET.Element, ahead: float = 0.5, height: float = 2.0) -> Array:
     return np.eye(4)
 
 
-SCENES: dict[str, Callable[..., Array]] = {"flat": flat, "slope": slope, "steps": steps, "table": table, "wall": wall}
+def hall(root: ET.Element, length: float = 6.0, width: float = 4.0, behind: float = 1.5, height: float = 1.2) -> Array:
+    """A hall with four walls, one of them behind the robot, and a pillar."""
+    if not (length > behind + 0.5 and behind > 0.3 and width > 1.0 and height > 0):
+        raise BadSimulation(f"a hall of {length} × {width} m, {behind} m of it behind the robot: there is no room")
+    _floor(root, np.eye(4))
+    world, middle, thick = _world(root), length / 2 - behind, 0.1
+    for name, x, y, long, wide in (
+        ("east_wall", middle + length / 2 + thick / 2, 0.0, thick, width + 2 * thick),
+        ("west_wall", middle - length / 2 - thick / 2, 0.0, thick, width + 2 * thick),
+        ("north_wall", middle, width / 2 + thick / 2, length, thick),
+        ("south_wall", middle, -width / 2 - thick / 2, length, thick),
+    ):
+        _box(world, name, (long, wide, height), (x, y, height / 2), STONE)
+    _box(world, "pillar", (0.3, 0.3, height), (middle + length / 4, width / 4, height / 2), WOOD)
+    return np.eye(4)
+
+
+SCENES: dict[str, Callable[..., Array]] = {
+    "flat": flat,
+    "slope": slope,
+    "steps": steps,
+    "table": table,
+    "wall": wall,
+    "hall": hall,
+}
 
 
 def named(text: str) -> Scene:
@@ -94,6 +119,28 @@ def named(text: str) -> Scene:
             raise UnknownName(f"parameter of scene '{name}'", key, known)
         given[key] = _number(part, value)
     return partial(SCENES[name], **given)
+
+
+class Footprint(NamedTuple):
+    """A box of a scene as it is on a map: name, middle and sides, m."""
+
+    name: str
+    x: float
+    y: float
+    length: float
+    width: float
+
+
+def footprints(text: str) -> list[Footprint]:
+    """The boxes of a scene that nobody can move, seen from above."""
+    root = ET.Element("mujoco")
+    named(text)(root)
+    found = []
+    for geom in _world(root).findall("geom"):
+        if geom.get("type") == "box":
+            (x, y, _), (long, wide, _) = ([float(word) for word in geom.get(k, "").split()] for k in ("pos", "size"))
+            found.append(Footprint(geom.get("name", ""), x, y, 2 * long, 2 * wide))
+    return found
 
 
 def _number(part: str, value: str) -> float:

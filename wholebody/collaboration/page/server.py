@@ -1,36 +1,48 @@
-"""PageServer: the page, and a line to each of its viewers. Nothing of it is in a control loop."""
+"""PageServer: the page, and a line to each of its viewers. Nothing of it is in a control loop.
+
+A page speaks RCP: what it says is a line for the desk, and what it hears is the desk's answers; besides, it is shown
+poses and pictures as bytes, and news as JSON.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import hmac
 import json
-import secrets
-from collections.abc import Callable
-from dataclasses import dataclass
+import ssl
+import time
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
+from wholebody.collaboration.page.desk_news import desk_news, machine
+from wholebody.collaboration.rcp.desk import Desk
+from wholebody.collaboration.rcp.server import LOCAL, UPDATE_EVERY
 from wholebody.errors import MissingExtra, WholebodyError
 
 try:
     from aiohttp import WSMsgType, web
+
+    from wholebody.collaboration.page.viewer import Kind, Viewer
 except ImportError as error:
     raise MissingExtra("aiohttp", "page") from error
 
 PORT = 8080
 STATIC = Path(__file__).parent / "static"
 POSES_PER_SECOND = 30.0
-NEWS_EVERY = 0.5
-"""s"""
+PICTURES_PER_SECOND = 15.0
+NEWS_EVERY = 0.2
+"""s, of what the desk does; health comes every fifth time."""
+SILENCE = 4.0
+"""s without a word after which a page has lost control: it says something every second."""
+MOST_VIEWERS = 50
 LONGEST = 4096
 """Bytes of what a page says."""
 TYPES = {"index.html": "text/html", "page.js": "text/javascript", "page.css": "text/css"}
 SAFE = {
-    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -39,44 +51,40 @@ SAFE = {
 
 
 class Sight(Protocol):
-    """What a page shows, and the little that it can do by itself."""
+    """What a page shows of a robot."""
 
     def drawing(self) -> dict[str, Any]:
-        """The robot, to be drawn."""
+        """The robot, its map and what it can do, to be drawn once."""
 
     def poses(self) -> bytes | None:
         """Where it is and was told to be; None if nothing is new."""
 
+    def picture(self) -> bytes | None:
+        """What its camera sees, as JPEG; None if nothing is new."""
+
+    def whereabouts(self) -> dict[str, Any]:
+        """Where it is and where it looks, as JSON; five times a second."""
+
     def news(self) -> dict[str, Any]:
-        """How it is, as JSON."""
-
-    def stop(self) -> None:
-        """Stop it."""
-
-    def resume(self) -> str:
-        """Let it go on; the answer in words."""
-
-
-@dataclass(eq=False)
-class Viewer:
-    """One page that is open."""
-
-    socket: web.WebSocketResponse
-    operator: bool
-    busy: bool = False  # with a message that it has not taken yet: newer ones are not sent to it
+        """How it is, as JSON; once a second."""
 
 
 class PageServer:
-    """Serves one robot. Whoever has the token may stop it; everybody else may look.
+    """Serves one robot, to everybody who looks; who may do what is the desk's business.
 
-    async with PageServer(sight, port=8080) as server:
-        print(server.address)
+    async with PageServer(sight, desk, port=8080) as server:
         await server.serve()
     """
 
-    def __init__(self, sight: Sight, host: str = "127.0.0.1", port: int = PORT, token: str = "") -> None:
-        self._sight, self._host, self._port = sight, host, port
-        self.token = token or secrets.token_urlsafe(16)
+    def __init__(
+        self,
+        sight: Sight,
+        desk: Desk,
+        host: str = "127.0.0.1",
+        port: int = PORT,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._sight, self._desk, self._host, self._port, self._tls = sight, desk, host, port, tls
         self.viewers: set[Viewer] = set()
         self._runner: web.AppRunner | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -89,8 +97,8 @@ class PageServer:
 
     @property
     def address(self) -> str:
-        """Where an operator finds it; the part after # is never sent over the network."""
-        return f"http://{self._host}:{self.port}/#token={self.token}"
+        """Where people find it."""
+        return f"{'https' if self._tls else 'http'}://{self._host}:{self.port}/"
 
     async def __aenter__(self) -> Self:
         """Listen."""
@@ -104,8 +112,15 @@ class PageServer:
         app.router.add_get("/line", self._line)
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
-        await web.TCPSite(self._runner, self._host, self._port).start()
-        self._tasks = [asyncio.create_task(each) for each in (self._send_poses(), self._send_news())]
+        await web.TCPSite(self._runner, self._host, self._port, ssl_context=self._tls).start()
+        loops: list[Coroutine[Any, Any, None]] = [
+            self._every(UPDATE_EVERY, self._update),
+            self._every(1 / POSES_PER_SECOND, self._show_poses),
+            self._every(1 / PICTURES_PER_SECOND, self._show_picture),
+            self._every(NEWS_EVERY, self._show_news),
+            self._every(5 * NEWS_EVERY, self._show_health),
+        ]
+        self._tasks = [asyncio.create_task(each) for each in loops]
         return self
 
     async def __aexit__(
@@ -117,7 +132,7 @@ class PageServer:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
         for viewer in list(self.viewers):
-            await viewer.socket.close(code=1001)
+            await viewer.close()
         if self._runner is not None:
             await self._runner.cleanup()
 
@@ -132,79 +147,69 @@ class PageServer:
         return answer
 
     async def _robot(self, request: web.Request) -> web.Response:
-        return web.json_response(self._sight.drawing(), headers=SAFE)
+        return web.json_response({**self._sight.drawing(), "machine": machine()}, headers=SAFE)
 
     async def _line(self, request: web.Request) -> web.StreamResponse:
         """A page's line, which only a page of ours may open."""
         origin = request.headers.get("Origin", "")
         if urlsplit(origin).netloc != request.host:
             raise web.HTTPForbidden(text="a page of another site cannot talk to the robot")
-        socket = web.WebSocketResponse(max_msg_size=LONGEST, heartbeat=5.0)
+        if len(self.viewers) >= MOST_VIEWERS:
+            raise web.HTTPServiceUnavailable(text="too many pages are open")
+        socket = web.WebSocketResponse(max_msg_size=LONGEST, heartbeat=20.0)
         await socket.prepare(request)
-        viewer = Viewer(socket, operator=False)
+        session = self._desk.open(request.remote in LOCAL, time.monotonic(), SILENCE)
+        viewer = Viewer(socket, session)
+        self.viewers.add(viewer)
+        viewer.show("session", json.dumps({"session": session.number}))
         try:
             async for message in socket:
                 if message.type is not WSMsgType.TEXT:
                     break
-                await self._answer(viewer, message.data)
+                self._desk.line(session, message.data, time.monotonic())
+                self._tell_all()
+                if session.closing:
+                    break
         finally:
             self.viewers.discard(viewer)
+            self._desk.close(session, time.monotonic())
+            await viewer.close()
         return socket
 
-    async def _answer(self, viewer: Viewer, text: str) -> None:
-        try:
-            said = json.loads(text)
-            asked = said.get("do", "")
-            token = said.get("token")
-        except (ValueError, AttributeError):
-            await viewer.socket.send_json({"said": "not understood"})
-            return
-        if isinstance(token, str):
-            viewer.operator = hmac.compare_digest(token.encode(), self.token.encode())
-            self.viewers.add(viewer)
-            await viewer.socket.send_json({"role": "operator" if viewer.operator else "viewer", **self._news()})
-        elif not viewer.operator:
-            await viewer.socket.send_json({"said": "only who has the token can do that"})
-        elif asked == "stop":
-            self._sight.stop()
-            await viewer.socket.send_json({"said": "stopped"})
-        elif asked == "resume":
-            answer = await asyncio.get_running_loop().run_in_executor(None, self._sight.resume)
-            await viewer.socket.send_json({"said": answer})
-        else:
-            await viewer.socket.send_json({"said": "there is no such thing to do"})
-
-    async def _send_poses(self) -> None:
+    async def _every(self, seconds: float, do: Callable[[], None]) -> None:
+        """Do something again and again; what a robot that has gone cannot tell is told when it is back."""
         while True:
-            await asyncio.sleep(1 / POSES_PER_SECOND)
-            if self.viewers and (poses := self._sight.poses()) is not None:
-                for viewer in list(self.viewers):
-                    self._offer(viewer, poses)
+            await asyncio.sleep(seconds)
+            with contextlib.suppress(WholebodyError):
+                do()
 
-    async def _send_news(self) -> None:
-        while True:
-            await asyncio.sleep(NEWS_EVERY)
-            news = json.dumps(self._news()) if self.viewers else ""
-            for viewer in list(self.viewers):
-                self._offer(viewer, news)
+    def _update(self) -> None:
+        self._desk.update(time.monotonic())
+        self._tell_all()
 
-    def _news(self) -> dict[str, Any]:
-        try:
-            return self._sight.news()
-        except WholebodyError as error:
-            return {"said": str(error)}
+    def _tell_all(self) -> None:
+        for viewer in self.viewers:
+            viewer.tell()
 
-    def _offer(self, viewer: Viewer, message: bytes | str) -> None:
-        """Send something, unless the viewer has not taken the last one yet: it gets a newer one later."""
-        if viewer.busy or viewer.socket.closed:
-            return
-        viewer.busy = True
-        task = asyncio.create_task(self._send(viewer, message))
-        task.add_done_callback(lambda _: setattr(viewer, "busy", False))
+    def _show_poses(self) -> None:
+        if self.viewers and (poses := self._sight.poses()) is not None:
+            for viewer in self.viewers:
+                viewer.show_binary(Kind.POSES, poses)
 
-    async def _send(self, viewer: Viewer, message: bytes | str) -> None:
-        with contextlib.suppress(ConnectionError, RuntimeError):
-            if isinstance(message, bytes):
-                await viewer.socket.send_bytes(message)
-            else:
-                await viewer.socket.send_str(message)
+    def _show_picture(self) -> None:
+        if self.viewers and (picture := self._sight.picture()) is not None:
+            for viewer in self.viewers:
+                viewer.show_binary(Kind.PICTURE, picture)
+
+    def _show_news(self) -> None:
+        if self.viewers:
+            self._show("desk", {"desk": desk_news(self._desk), **self._sight.whereabouts()})
+
+    def _show_health(self) -> None:
+        if self.viewers:
+            self._show("news", self._sight.news())
+
+    def _show(self, what: str, news: dict[str, Any]) -> None:
+        text = json.dumps(news)
+        for viewer in self.viewers:
+            viewer.show(what, text)

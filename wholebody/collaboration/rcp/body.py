@@ -63,10 +63,13 @@ class Body(Protocol):
         """The ways to do an order among which a person decides; none if there is nothing to decide."""
 
     def begin(self, number: int, order: Order, strategy: str) -> None:
-        """Begin an order; of the one before there is no more news."""
+        """Begin an order; of the one before there is no more news. A Drive that goes on is begun again and again."""
 
     def stop(self, number: int) -> None:
         """Go to the nearest stable posture; its COMPLETED is news of this number."""
+
+    def resume(self) -> str:
+        """Go on after a stop that holds every joint; what came of it, in words."""
 
     def news(self) -> Iterator[Progress]:
         """What happened since it was last asked."""

@@ -85,7 +85,20 @@ class Handle:
         return f"{self.verb} OBJECT({self.object})"
 
 
-Order = Move | Stop | Goto | Handle
+@dataclass(frozen=True)
+class Drive:
+    """Walk on at a velocity, m/s, m/s, rad/s, until it is told anew, or for half a second. Ours."""
+
+    forward: float
+    leftward: float
+    turn: float
+
+    def __str__(self) -> str:
+        """The line."""
+        return f"DRIVE {number(self.forward)} {number(self.leftward)} {number(self.turn)}"
+
+
+Order = Move | Stop | Goto | Handle | Drive
 """What the body does, and what takes time."""
 
 
@@ -203,6 +216,15 @@ class Notify:
 
 
 @dataclass(frozen=True)
+class Resume:
+    """Let a robot that its daemon holds go on. Ours."""
+
+    def __str__(self) -> str:
+        """The line."""
+        return "RESUME"
+
+
+@dataclass(frozen=True)
 class Help:
     """What one can say. Ours."""
 
@@ -238,6 +260,7 @@ Command = (
     | UseStrategy
     | Cancel
     | Notify
+    | Resume
     | Help
     | Acknowledge
 )

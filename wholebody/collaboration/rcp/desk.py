@@ -40,6 +40,7 @@ class Session:
 
     number: int
     local: bool
+    timeout: float  # s of silence after which it has no control any more
     user: str = ""
     role: Role = Role.OBSERVER
     connected: bool = False
@@ -69,6 +70,7 @@ class Desk:
             rcp.Direct: self._direct,
             rcp.Move: self._order,
             rcp.Goto: self._order,
+            rcp.Drive: self._drive,
             rcp.Handle: self._order,
             rcp.Cancel: self._cancel,
             rcp.UseStrategy: self._use_strategy,
@@ -78,6 +80,7 @@ class Desk:
             rcp.QueryPosition: self._query_position,
             rcp.Position: self._position,
             rcp.Notify: self._notify,
+            rcp.Resume: self._resume,
             rcp.Help: self._help,
             rcp.SelectStrategy: self._select_strategy,
             rcp.Acknowledge: lambda session, command, now: "",
@@ -85,10 +88,11 @@ class Desk:
 
     # --- from the server ---------------------------------------------------------------------------
 
-    def open(self, local: bool, now: float) -> Session:
-        """Somebody has come."""
+    def open(self, local: bool, now: float, timeout: float | None = None) -> Session:
+        """Somebody has come; programs that say something every second are missed sooner than people."""
         self._count += 1
-        session = Session(self._count, local, heard=now, allowance=self.rules.lines_per_second)
+        timeout = self.rules.control_timeout if timeout is None else timeout
+        session = Session(self._count, local, timeout, heard=now, allowance=self.rules.lines_per_second)
         self.sessions[session.number] = session
         return session
 
@@ -117,8 +121,8 @@ class Desk:
         """Hear the body, and see who has been silent for too long."""
         self.orders.update(now)
         holder = self.holder
-        if holder is not None and now - holder.heard > self.rules.control_timeout:
-            self._lose_control(holder, f"{holder.user} was silent for {self.rules.control_timeout:g} s")
+        if holder is not None and now - holder.heard > holder.timeout:
+            self._lose_control(holder, f"{holder.user} was silent for {holder.timeout:g} s")
 
     def notify(self, topic: str, text: str) -> None:
         """Tell whoever wants to hear of a topic."""
@@ -166,7 +170,7 @@ class Desk:
             raise Refused("an observer cannot take control; CONNECT operator <user> <secret>")
         if self.holder is not None and self.holder is not session:
             if not session.role > self.holder.role:
-                left = self.rules.control_timeout - (now - self.holder.heard)
+                left = self.holder.timeout - (now - self.holder.heard)
                 raise Refused(f"{self.holder.user} has control; without a word it ends in {max(0.0, left):.0f} s")
             self._lose_control(self.holder, f"{session.user} takes over")
         self.holder = session
@@ -175,7 +179,7 @@ class Desk:
 
     def _stop(self, session: Session, command: rcp.Stop, now: float) -> str:
         """Anybody may stop the robot, with control or without."""
-        self.orders.stop(command, session.number)
+        self.orders.stop(session.number)
         return ""
 
     def _direct(self, session: Session, command: rcp.Direct, now: float) -> str:
@@ -193,6 +197,15 @@ class Desk:
                 raise Refused(complaint)
         self.orders.add(order, session.number, direct, now)
         return ""
+
+    def _drive(self, session: Session, command: rcp.Drive, now: float) -> str:
+        self._must_control(session)
+        self.orders.drive(command, session.number, now)
+        return ""
+
+    def _resume(self, session: Session, command: Command, now: float) -> str:
+        self._must_control(session)
+        return f"OK RESUME {self.body.resume()}".rstrip()
 
     def _cancel(self, session: Session, command: rcp.Cancel, now: float) -> str:
         self._must_control(session)
@@ -251,7 +264,7 @@ class Desk:
 
     def _lose_control(self, session: Session, why: str) -> None:
         self.holder = None
-        self.orders.stop(rcp.Stop(), session.number)
+        self.orders.stop(session.number)
         if session.number in self.sessions:
             session.outbox.append(f"NOTIFY control lost: {why}")
         self.notify("control", f"{session.user} lost control: {why}")

@@ -14,6 +14,7 @@ from wholebody.collaboration.rcp.commands import (
     Control,
     Direct,
     Disconnect,
+    Drive,
     Goto,
     Handle,
     Help,
@@ -24,6 +25,7 @@ from wholebody.collaboration.rcp.commands import (
     QueryParameter,
     QueryPosition,
     QuerySensor,
+    Resume,
     SelectStrategy,
     SetParameter,
     Stop,
@@ -37,7 +39,7 @@ LONGEST = 512
 _OBJECT = re.compile(r"OBJECT\(\s*([\w.-]+)\s*\)", re.IGNORECASE)
 _LIST = re.compile(r"\[([^\[\]]*)\]")
 _WORD = re.compile(r"[\w.:/-]+")
-_ORDERS = ("MOVE", "STOP", "GOTO", "GRAB", "USE", "DROP")
+_ORDERS = ("MOVE", "STOP", "GOTO", "GRAB", "USE", "DROP")  # DRIVE is direct as it is
 
 
 def parse(line: str) -> Command:
@@ -90,6 +92,13 @@ def _move(rest: str) -> Command:
     if not all(_WORD.fullmatch(word) for word in (movement, direction, unit)):
         raise BadCommand("movement, direction and unit are words")
     return Move(movement.upper(), direction.upper(), _number(count, "count"), unit.upper())
+
+
+def _drive(rest: str) -> Command:
+    words = rest.split()
+    if len(words) != 3:
+        raise BadCommand("DRIVE <forward m/s> <leftward m/s> <turn rad/s>, as in DRIVE 0.2 0 0.1")
+    return Drive(*(_number(word, name) for word, name in zip(words, ("forward", "leftward", "turn"), strict=True)))
 
 
 def _goto(rest: str) -> Command:
@@ -209,12 +218,14 @@ _PARSERS: dict[str, Callable[[str], Command]] = {
     "SET": _set,
     "POSITION": _position,
     "GOTO": _goto,
+    "DRIVE": _drive,
     "GRAB": _handle("GRAB"),
     "DROP": _handle("DROP"),
     "USE": _use,
     "SELECT": _select,
     "CANCEL": lambda rest: Cancel(_id(rest)),
     "NOTIFY": lambda rest: Notify(_words(rest)),
+    "RESUME": _alone(Resume()),
     "HELP": _alone(Help()),
     "OK": lambda rest: Acknowledge(True, rest),
     "KO": lambda rest: Acknowledge(False, rest),

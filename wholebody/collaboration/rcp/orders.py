@@ -4,7 +4,8 @@
       └────────────── nothing to decide ───────────────────────────────▲
     any ── STOP ──▶ STOPPING ── the body is stable ──▶ IDLE
 
-A direct order interrupts what goes on and is next. STOP interrupts everything, and what waits is gone.
+A direct order interrupts what goes on and is next. STOP interrupts everything, and what waits is gone. DRIVE is direct,
+and one order however often it is repeated.
 """
 
 from __future__ import annotations
@@ -15,10 +16,24 @@ from dataclasses import dataclass
 from enum import Enum
 
 from wholebody.collaboration.rcp.body import Body, Progress, Stage
-from wholebody.collaboration.rcp.commands import Order, SelectStrategy
+from wholebody.collaboration.rcp.commands import Drive, Order, SelectStrategy, Stop
 from wholebody.errors import Refused
 
 MOST_WAITING = 100
+REMEMBERED = 40
+"""Orders whose end can still be looked up."""
+TRANSITIONS = (
+    ("idle", "deciding", "several ways"),
+    ("idle", "moving", "one way"),
+    ("deciding", "moving", "a way is chosen"),
+    ("deciding", "idle", "nobody chose"),
+    ("moving", "idle", "done, or failed"),
+    ("idle", "stopping", "STOP"),
+    ("deciding", "stopping", "STOP"),
+    ("moving", "stopping", "STOP"),
+    ("stopping", "idle", "stands"),
+)
+"""From, to, and why: the picture above, for whoever draws it."""
 
 
 class State(Enum):
@@ -39,6 +54,16 @@ class Numbered:
     owner: int
 
 
+@dataclass
+class Entry:
+    """What became of an order so far."""
+
+    number: int
+    line: str
+    stage: str = Stage.QUEUED.value
+    text: str = ""
+
+
 Tell = Callable[[int, str], None]
 """Say something to an owner."""
 
@@ -51,6 +76,7 @@ class Orders:
         self.state = State.IDLE
         self.waiting: deque[Numbered] = deque()
         self.current: Numbered | None = None
+        self.log: deque[Entry] = deque(maxlen=REMEMBERED)
         self._strategies: tuple[str, ...] = ()
         self._asked = 0.0
         self._count = 0
@@ -73,9 +99,31 @@ class Orders:
         self._go_on(now)
         return numbered.number
 
-    def stop(self, order: Order, owner: int) -> int:
+    def drive(self, order: Drive, owner: int, now: float) -> None:
+        """Take a velocity in: a new order, or another word of the one that goes on or waits."""
+        current = self.current
+        if self.state is State.MOVING and current is not None and _drives(current, owner):
+            self._body.begin(current.number, order, "")
+            return
+        before = next((each for each in self.waiting if _drives(each, owner)), None)
+        rests = not (order.forward or order.leftward or order.turn)
+        if before is not None:
+            self.waiting.remove(before)
+            if rests:
+                self._say(before, Stage.COMPLETED, "before it began")
+            else:
+                self.waiting.appendleft(Numbered(before.number, order, owner))
+        elif not rests:
+            self.add(order, owner, True, now)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Among which somebody has to decide now."""
+        return self._strategies if self.state is State.DECIDING else ()
+
+    def stop(self, owner: int) -> int:
         """End everything; the number of the stop."""
-        numbered = self._number(order, owner)
+        numbered = self._number(Stop(), owner)
         if self.current is not None:
             self._interrupt(self.current, numbered.number)
         while self.waiting:
@@ -95,7 +143,7 @@ class Orders:
                 raise Refused("the robot is stopping already")
             if self.state is State.MOVING:
                 rest, self.waiting = self.waiting, deque()
-                stop = self.stop(found.order, owner)
+                stop = self.stop(owner)
                 self.waiting = rest
                 return stop
             self.current, self.state = None, State.IDLE
@@ -145,13 +193,26 @@ class Orders:
 
     def _number(self, order: Order, owner: int) -> Numbered:
         self._count += 1
+        self.log.append(Entry(self._count, str(order)))
         return Numbered(self._count, order, owner)
 
     def _say(self, numbered: Numbered, stage: Stage, text: str = "") -> None:
+        self._note(numbered.number, stage.value, text)
         word = "KO" if stage is Stage.FAILED else "OK"
         self._tell(numbered.owner, f"{word} COMMAND {numbered.number} {stage.value} {text}".rstrip())
         self._tell_all(Progress(numbered.number, stage, text))
 
     def _interrupt(self, numbered: Numbered, by: int) -> None:
+        self._note(numbered.number, "INTERRUPTEDBY", str(by))
         self._tell(numbered.owner, f"OK COMMAND {numbered.number} INTERRUPTEDBY {by}")
         self._tell_all(Progress(numbered.number, Stage.FAILED, f"interrupted by {by}"))
+
+    def _note(self, number: int, stage: str, text: str) -> None:
+        for entry in reversed(self.log):
+            if entry.number == number:
+                entry.stage, entry.text = stage, text
+                return
+
+
+def _drives(numbered: Numbered, owner: int) -> bool:
+    return isinstance(numbered.order, Drive) and numbered.owner == owner

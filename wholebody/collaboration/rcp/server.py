@@ -102,8 +102,10 @@ class Server:
             self._send_all()
 
     def _send_all(self) -> None:
-        for session in self.desk.sessions.values():
-            if session.outbox:
+        """Those who came by others than this server hear from them."""
+        for number in list(self._writers):
+            session = self.desk.sessions.get(number)
+            if session is not None and session.outbox:
                 self._send(session)
 
     def _send(self, session: Session) -> None:

@@ -39,6 +39,19 @@ class User:
         salt = secrets.token_bytes(16)
         return cls(name, role, salt, _hash(secret, salt))
 
+    def text(self) -> str:
+        """Salt and hash as one word, for a file."""
+        return f"{self.salt.hex()}:{self.hashed.hex()}"
+
+    @classmethod
+    def of_text(cls, name: str, role: Role, text: str) -> User:
+        """Read what text() wrote."""
+        salt, _, hashed = text.partition(":")
+        try:
+            return cls(name, role, bytes.fromhex(salt), bytes.fromhex(hashed))
+        except ValueError:
+            raise BadParameter(f"the hash of '{name}' is none; `wholebody rcp --new-user {name}` makes one") from None
+
     def knows(self, secret: str) -> bool:
         """Whether the secret is right; takes as long if it is not."""
         return hmac.compare_digest(self.hashed, _hash(secret, self.salt))

@@ -1,44 +1,95 @@
-// The operator page: what the robot was told, where it is, how it is, and the stop.
+// The operator page: where the robot is and was told to be, what it sees and does; and how one tells it what to do.
+import { Drive, typing } from "./drive.js";
+import { element } from "./elements.js";
+import { Forms } from "./forms.js";
 import { Line } from "./line.js";
+import { Machine } from "./machine.js";
+import { GroundMap } from "./map.js";
+import { Orders } from "./orders.js";
 import { Panel } from "./panel.js";
 import { Robot } from "./robot.js";
 import { View } from "./view.js";
 
-const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
+const LOOK = 10; // degrees of one press
+const asked = new URLSearchParams(location.hash.slice(1)); // token, and view=off for machines without a graphics card
+const token = asked.get("token") ?? "";
 const description = await (await fetch("/robot.json")).json();
 const count = description.count;
-const view = new View(document.getElementById("view"));
-const measured = new Robot(description, false);
-const told = new Robot(description, true);
+const view = new View(element("view"), asked.get("view") === "off");
+const [measured, told] = [new Robot(description, false), new Robot(description, true)];
 view.add(measured.root);
 view.add(told.root);
+view.addBlocks(description.map);
 
-const panel = new Panel({
-  stop: () => panel.say(line.say({ do: "stop" }) ? "stop sent" : "not connected: the stop was not sent"),
-  resume: () => panel.say(line.say({ do: "resume" }) ? "resume sent" : "not connected"),
+const say = (line) => {
+  if (!line.startsWith("DRIVE")) panel.say(line);
+  if (!link.say(line)) panel.say(`not connected: '${line}' was not sent`);
+};
+const panel = new Panel();
+const orders = new Orders(say, new Machine(element("machine"), description.machine));
+const drive = new Drive(say);
+const forms = new Forms(say);
+const map = new GroundMap(element("map"), description.map, (x, y) => say(`GOTO ${x} ${y}`));
+let session = 0;
+let picture = "";
+
+element("stop").onclick = () => say("STOP");
+element("resume").onclick = () => say("RESUME");
+element("ghost").onchange = ({ target }) => view.show(told.root, target.checked);
+window.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") say("STOP");
+  const look = { KeyI: "UP", KeyK: "DOWN", KeyJ: "LEFT", KeyL: "RIGHT" }[event.code];
+  if (look && !event.ctrlKey && !event.metaKey && !typing(event.target)) say(`MOVE HEAD ${look} ${LOOK} DEGREES`);
 });
-document.getElementById("ghost").onchange = (event) => {
-  told.root.visible = event.target.checked;
-  view.changed = true;
+for (const button of document.querySelectorAll("[data-say]")) button.onclick = () => say(button.dataset.say);
+for (const button of document.querySelectorAll("[data-look]")) {
+  button.onclick = () => say(`MOVE HEAD ${button.dataset.look} ${LOOK} DEGREES`);
+  button.disabled = !description.movements.HEAD?.includes(button.dataset.look);
+}
+element("login").onsubmit = (event) => {
+  event.preventDefault();
+  link.login(element("user").value, element("token").value);
 };
 
-window.wholebody = { poses: 0, view }; // counted for whoever looks whether the page lives
+const counters = { poses: 0, pictures: 0, view, map, drive }; // for whoever looks whether the page lives
+window.wholebody = counters;
 
-const line = new Line(token, {
-  onState: (state) => panel.connection(state),
-  onPose: (data) => {
-    const numbers = new Float32Array(data);
-    const base = numbers.subarray(0, 7);
-    measured.show(base, numbers.subarray(7, 7 + count));
-    told.show(base, numbers.subarray(7 + count, 7 + 2 * count));
-    view.changed = true;
-    window.wholebody.poses += 1;
+const link = new Line(
+  { token, user: "operator" },
+  {
+    state: (state) => panel.connection(state),
+    role: (user, role) => {
+      panel.role(user, role);
+      orders.role(role);
+    },
+    line: (text) => panel.say(text),
+    poses: (numbers) => {
+      const base = numbers.subarray(0, 7);
+      measured.show(base, numbers.subarray(7, 7 + count));
+      told.show(base, numbers.subarray(7 + count, 7 + 2 * count));
+      view.follow(base[0], base[1]);
+      counters.poses += 1;
+    },
+    picture: (blob) => {
+      URL.revokeObjectURL(picture);
+      picture = URL.createObjectURL(blob);
+      element("picture").src = picture;
+      document.body.dataset.camera = "on";
+      counters.pictures += 1;
+    },
+    news: (news) => {
+      if (news.session) session = news.session;
+      if (news.desk) {
+        orders.show(news.desk, session);
+        drive.enabled = orders.mine;
+        drive.speeds = news.speeds;
+        map.show(news.place);
+        panel.whereabouts(news);
+      }
+      if (news.health) panel.health(news.health);
+      if (news.joints) panel.joints(news.joints);
+      if (news.events) panel.events(news.events);
+      if (news.parameters) forms.show(news.parameters);
+    },
   },
-  onNews: (news) => {
-    if (news.role) panel.role(news.role);
-    if (news.health) panel.health(news.health);
-    if (news.joints) panel.joints(news.joints);
-    if (news.events) panel.events(news.events);
-    if (news.said) panel.say(news.said);
-  },
-});
+);

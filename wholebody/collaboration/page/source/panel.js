@@ -1,16 +1,9 @@
-// Everything on the page that is not the 3D view.
-const element = (id) => document.getElementById(id);
-const rounded = (value, digits) => (value === null || !Number.isFinite(value) ? "–" : value.toFixed(digits));
+// Health, joints, events and whereabouts: what is shown and not touched.
+import { element, item, rounded } from "./elements.js";
 
 export class Panel {
-  constructor({ stop, resume }) {
-    element("stop").onclick = stop;
-    element("resume").onclick = resume;
-    document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") stop();
-    });
+  constructor() {
     this.rows = new Map();
-    this.seen = "";
   }
 
   connection(state) {
@@ -19,10 +12,20 @@ export class Panel {
     document.body.dataset.connection = state;
   }
 
-  role(role) {
-    element("role").textContent = role === "operator" ? "operator" : "viewer";
-    element("resume").disabled = role !== "operator";
-    element("stop").disabled = role !== "operator";
+  role(user, role) {
+    element("role").textContent = role === "observer" ? "viewer" : role;
+    document.body.dataset.role = role;
+    element("login").hidden = role !== "observer";
+  }
+
+  whereabouts({ place, head, legs }) {
+    element("position").textContent = `${rounded(place.x, 2)}, ${rounded(place.y, 2)} m`;
+    element("sure").textContent = `${rounded(100 * place.confidence, 0)} %`;
+    element("heading").textContent = `${rounded((180 / Math.PI) * place.yaw, 0)}°`;
+    element("speed").textContent = `${rounded(place.speed, 2)} m/s`;
+    element("ahead").textContent = place.ahead === null ? "free" : `${rounded(place.ahead, 2)} m`;
+    element("looks").textContent = `${rounded((180 / Math.PI) * head.pan, 0)}° left, ${rounded((180 / Math.PI) * head.tilt, 0)}° up`;
+    element("legs").textContent = legs === null ? "no walking controller" : legs.trouble || (legs.standing ? "stands" : legs.bearing);
   }
 
   health({ condition, robot, rate, missed, age, controllers, faults, stopped }) {
@@ -32,10 +35,10 @@ export class Panel {
     element("rate").textContent = `${rounded(rate, 0)} Hz`;
     element("missed").textContent = missed;
     element("age").textContent = age === null ? "no state" : `${rounded(1000 * age, 0)} ms`;
-    element("controllers").textContent = controllers.length ? controllers.join(", ") : "nobody";
-    element("faults").replaceChildren(
-      ...faults.map((fault) => Object.assign(document.createElement("li"), { textContent: fault })),
-    );
+    const moved = controllers.map((each) => `${each.name} (${rounded(each.rate, 0)} Hz)`);
+    element("controllers").textContent = moved.length ? moved.join(", ") : "nobody";
+    element("resume").hidden = !stopped;
+    element("faults").replaceChildren(...faults.map((fault) => item(fault)));
   }
 
   joints(joints) {
@@ -54,18 +57,10 @@ export class Panel {
   }
 
   events(events) {
-    const text = JSON.stringify(events);
+    const text = JSON.stringify(events.map(([, name, what]) => [name, what]));
     if (text === this.seen) return;
     this.seen = text;
-    element("log").replaceChildren(
-      ...events.map(([seconds, name, what]) => {
-        const item = document.createElement("li");
-        const when = Object.assign(document.createElement("time"), { textContent: `${rounded(seconds, 0)} s ago` });
-        const kind = Object.assign(document.createElement("b"), { textContent: name });
-        item.append(when, " ", kind, " ", what);
-        return item;
-      }),
-    );
+    element("log").replaceChildren(...events.map(([age, name, what]) => item(["time", `${rounded(age, 0)} s ago`], " ", ["b", name], ` ${what}`)));
   }
 
   say(text) {

@@ -1,9 +1,14 @@
-// The 3D view: ground, light, a camera that the pointer turns. Drawn when something changed, and not otherwise.
+// The 3D view: ground, light, a camera that the pointer turns and that goes along with the robot. Drawn when something
+// changed, and so seldom that there is time left for keys: a machine without a graphics card takes long for a picture.
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
+const FASTEST = 40; // ms from picture to picture, at least
+const SHARE = 3; // and so many times as long as one takes, by how late the browser asks for the next
+
 export class View {
-  constructor(canvas) {
+  /** off: nothing is drawn, for machines that are too slow for it */
+  constructor(canvas, off) {
     this.canvas = canvas;
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
     this.scene = new THREE.Scene();
@@ -21,6 +26,8 @@ export class View {
     this.controls.addEventListener("change", () => (this.changed = true));
     this.controls.update();
     this.frames = 0;
+    this.next = this.asked = this.pace = 0;
+    this.off = off;
     this.changed = true;
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     this.renderer.setAnimationLoop(() => this.draw());
@@ -28,6 +35,33 @@ export class View {
 
   add(object) {
     this.scene.add(object);
+    this.changed = true;
+  }
+
+  show(object, visible) {
+    object.visible = visible;
+    this.changed = true;
+  }
+
+  addBlocks({ walls, objects }) {
+    const material = new THREE.MeshStandardMaterial({ color: 0x868e96, transparent: true, opacity: 0.35, depthWrite: false });
+    for (const { x, y, length, width, yaw } of [...walls, ...objects]) {
+      const block = new THREE.Mesh(new THREE.BoxGeometry(length, width, 0.6), material);
+      block.position.set(x, y, 0.3);
+      block.rotation.z = yaw;
+      this.add(block);
+    }
+  }
+
+  follow(x, y) {
+    const [dx, dy] = [x - this.controls.target.x, y - this.controls.target.y];
+    if (Math.hypot(dx, dy) > 0.02) {
+      this.controls.target.x += dx;
+      this.controls.target.y += dy;
+      this.camera.position.x += dx;
+      this.camera.position.y += dy;
+      this.controls.update();
+    }
     this.changed = true;
   }
 
@@ -40,9 +74,13 @@ export class View {
   }
 
   draw() {
-    if (!this.changed) return;
+    const now = performance.now();
+    this.pace = 0.8 * this.pace + 0.2 * (now - this.asked);
+    this.asked = now;
+    if (!this.changed || now < this.next || this.off) return;
     this.changed = false;
     this.renderer.render(this.scene, this.camera);
     this.frames += 1;
+    this.next = performance.now() + Math.max(FASTEST, this.pace > 30 ? SHARE * this.pace : 0);
   }
 }

@@ -1,0 +1,47 @@
+"""A real browser, and the page of a robot as `wholebody page` serves it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from robot_processes import MAIN
+
+import wholebody.collaboration.page as page_package
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+BUNDLE = Path(page_package.__file__).parent / "static" / "page.js"
+SCREENSHOTS = Path(os.environ["WHOLEBODY_SCREENSHOTS"]) if "WHOLEBODY_SCREENSHOTS" in os.environ else None
+"""Where tests leave pictures of the page, if anywhere: docs has those that were looked at."""
+
+in_browser = pytest.mark.skipif(
+    CHROMIUM is None or not BUNDLE.is_file(), reason="needs chromium, and the page built with npm (make page)"
+)
+
+
+@pytest.fixture(name="browser")
+def chromium():
+    """Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS])
+        yield browser
+        browser.close()
+
+
+@contextlib.contextmanager
+def page_of(name, *options):
+    """The page of a robot that runs; its address, with the token."""
+    command = [*MAIN, "page", "--port", "0", "--name", name, "--no-walk", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as page:
+        try:
+            yield re.search(r"http://\S+", page.stdout.readline())[0]
+        finally:
+            page.terminate()

@@ -1,0 +1,81 @@
+"""Errands: what people ask, as orders to the walking controller, one after the other; each is yielded when it is given.
+
+for number in Errands(...).goto(2.0, 1.0):
+    wait until the order of that number is completed
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.behaviors.walking_orders import Bearing
+from wholebody.cli.body_settings import BodySettings
+from wholebody.cli.whereabouts import Whereabouts
+from wholebody.collaboration.map import Map, Way
+from wholebody.collaboration.rcp.commands import Drive, Move
+from wholebody.locomotion.footsteps import Place
+
+NEAR = 0.3
+"""m. Nearer places are gone to without turning."""
+STRAIGHT = math.radians(3.0)
+ATTEMPTS = 4
+"""How often it looks whether it has come to a place."""
+
+_WALKING = {"FORWARD": (1.0, 0.0), "BACKWARD": (-1.0, 0.0), "LEFT": (0.0, 1.0), "RIGHT": (0.0, -1.0)}
+
+
+class Errands:
+    """Of a robot whose walking controller runs."""
+
+    def __init__(self, client: WalkingClient, where: Whereabouts, map: Map, settings: BodySettings) -> None:
+        self._client, self._where, self._map, self._settings = client, where, map, settings
+
+    def move(self, move: Move) -> Iterator[int]:
+        """Walk so many steps, or turn by so many degrees."""
+        yield from self._stand()
+        if move.movement == "TURNING":
+            yield self._client.turn(math.radians(move.count) * (1.0 if move.direction == "LEFT" else -1.0))
+            return
+        forward, leftward = (share * move.count for share in _WALKING[move.direction])
+        walking = self._settings.walking
+        yield self._client.go(forward * walking.step, leftward * walking.aside)
+
+    def goto(self, x: float, y: float) -> Iterator[int]:
+        """Face the place, walk there straight, and look whether one has come there."""
+        yield from self._stand()
+        for _ in range(ATTEMPTS):
+            way, goal = self._way(x, y)
+            if way.distance <= self._settings.goto.tolerance:
+                return
+            if way.distance > NEAR and abs(bearing := math.atan2(goal.y, goal.x)) > STRAIGHT:
+                yield self._client.turn(bearing)
+                way, goal = self._way(x, y)
+            yield self._client.go(goal.x, goal.y)
+
+    def drive(self, drive: Drive) -> int:
+        """Walk on at a velocity, or stop if there is none; the number of the order."""
+        if not (drive.forward or drive.leftward or drive.turn):
+            return self._client.stop()
+        return self._client.walk(velocity=(drive.forward, drive.leftward, drive.turn))
+
+    def way(self, x: float, y: float) -> Way:
+        """What one meets on the straight way to a place."""
+        here = self._where.sight().place
+        return self._map.way(here.x, here.y, x, y, self._settings.goto.range)
+
+    def stand(self) -> Iterator[int]:
+        """Stand up, if it does not stand."""
+        yield from self._stand()
+
+    def _stand(self) -> Iterator[int]:
+        if self._client.doing.bearing in (Bearing.NOT_UP, Bearing.RISING):
+            yield self._client.stand()
+
+    def _way(self, x: float, y: float) -> tuple[Way, Place]:
+        """The way to a place as far as it is free, and where that ends, seen from the robot."""
+        here, way = self._where.sight().place, self.way(x, y)
+        heading = math.atan2(y - here.y, x - here.x)
+        end = Place(here.x + way.distance * math.cos(heading), here.y + way.distance * math.sin(heading), here.yaw)
+        return way, end.seen_from(here)

@@ -1,0 +1,106 @@
+"""PageSight: what the operator page shows of a running robot."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wholebody.cli.live_parameters import Listed
+from wholebody.cli.walking_body import WalkingBody
+from wholebody.cli.watching import Watcher
+from wholebody.collaboration.head import Range
+from wholebody.collaboration.page.drawing import drawing
+from wholebody.collaboration.page.frames import Frames
+from wholebody.collaboration.page.poses import Poses
+from wholebody.hardware import Names
+from wholebody.robots import Robot
+
+
+class PageSight:
+    """A Sight (collaboration/page/server.py)."""
+
+    def __init__(self, body: WalkingBody, robot: Robot) -> None:
+        self.name, self._body, self._robot = body.name, body, robot
+        self._watcher = Watcher(body.name)
+        self._slides = {joint.name for joint in robot.moving if joint.kind == "prismatic"}
+        self.poses = Poses(robot, Names(body.name)).newest
+        self.picture = Frames(body.name).newest
+
+    def drawing(self) -> dict[str, Any]:
+        """The robot, its map, what it can do, and how far its neck goes."""
+        head = self._body.head.head
+        return {
+            **drawing(self._robot),
+            "map": self._body.map.drawing(),
+            "movements": {name: each.directions for name, each in self._body.movements.items()},
+            "neck": {"pan": _ends(head.pan_range), "tilt": _ends(head.tilt_range)},
+        }
+
+    def whereabouts(self) -> dict[str, Any]:
+        """Where it is, what is ahead, where it looks, what its legs do."""
+        body = self._body
+        place, speed, confidence = body.where.sight()
+        ahead, doing = body.map.ahead(*place), body.doing()
+        return {
+            "place": {
+                "x": place.x,
+                "y": place.y,
+                "yaw": place.yaw,
+                "speed": speed,
+                "confidence": confidence,
+                "ahead": ahead if math.isfinite(ahead) else None,
+            },
+            "head": {"pan": body.head.pan, "tilt": body.head.tilt},
+            "legs": None
+            if doing is None
+            else {
+                "standing": doing.standing,
+                "bearing": doing.bearing.name.lower().replace("_", " "),
+                "trouble": doing.trouble,
+            },
+            "speeds": {"walk": body.settings.walking.speed, "turn": body.settings.walking.turn},
+        }
+
+    def news(self) -> dict[str, Any]:
+        """How it is."""
+        picture = self._watcher.look()
+        return {
+            "health": {
+                "condition": picture.condition,
+                "robot": picture.robot or self.name,
+                "rate": picture.rate,
+                "missed": picture.missed,
+                "age": picture.silent if math.isfinite(picture.silent) else None,
+                "stopped": picture.stopped,
+                "controllers": [
+                    {"name": each.name, "rate": each.rate, "age": each.age}
+                    for each in picture.controllers
+                    if each.joints
+                ],
+                "faults": [f"{joint}: {faults}" for joint, faults in picture.faults],
+            },
+            "joints": [
+                (each.name, each.position, each.command, each.effort, "m" if each.name in self._slides else "rad")
+                for each in picture.joints
+            ],
+            "events": [(each.age, each.name, each.text) for each in reversed(picture.events)],
+            "parameters": [_form(each) for each in self._body.live.listed()],
+        }
+
+
+def _ends(range: Range) -> list[float]:
+    return [range.lower, range.upper]
+
+
+def _form(listed: Listed) -> dict[str, Any]:
+    about = listed.about
+    bounds = [each if math.isfinite(each) else None for each in (about.lower, about.upper)]
+    return {
+        "name": listed.name,
+        "value": listed.value,
+        "unit": about.unit,
+        "meaning": about.meaning,
+        "lower": bounds[0],
+        "upper": bounds[1],
+        "choices": about.choices,
+    }

@@ -1,0 +1,281 @@
+"""WalkingBody: a running robot as the command protocol knows it; it talks to the robot's processes by channels only.
+
+Legs are moved by the walking controller, which is told by orders, the head by references of its own. If nobody answers
+a stop, the daemon holds every joint.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+
+from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.behaviors.walking_orders import Doing, Report
+from wholebody.behaviors.walking_orders import Stage as Become
+from wholebody.cli.body_settings import BodySettings
+from wholebody.cli.errands import Errands
+from wholebody.cli.head_mover import HeadMover
+from wholebody.cli.live_parameters import LiveParameters
+from wholebody.cli.picture import sensor_views
+from wholebody.cli.requests import Requests
+from wholebody.cli.whereabouts import Whereabouts
+from wholebody.collaboration.map import Map
+from wholebody.collaboration.rcp.body import Movement, Progress, Stage
+from wholebody.collaboration.rcp.commands import Drive, Goto, Handle, Move, Order, Position, Stop
+from wholebody.errors import WholebodyError
+from wholebody.hardware import Names
+from wholebody.locomotion.footsteps import Place
+from wholebody.messages import Verb, labels
+from wholebody.robots import Robot
+
+ANSWER_WITHIN = 1.0
+"""s in which a walking controller takes a stop."""
+LOOKING = {"UP": (0.0, 1.0), "DOWN": (0.0, -1.0), "LEFT": (1.0, 0.0), "RIGHT": (-1.0, 0.0)}
+
+
+class WalkingBody:
+    """A Body (collaboration/rcp/body.py). Controllers may come and go."""
+
+    def __init__(self, robot: Robot, name: str = "", map: Map | None = None) -> None:
+        self.name = Names(name).robot
+        self.map = map or Map()
+        self.settings = BodySettings.of(robot)
+        self.live = LiveParameters(self.name, self.settings.parameters())
+        self.where = Whereabouts(self.name, self._planned)
+        self.head = HeadMover(robot, self.name, self.settings.head)
+        self.movements: Mapping[str, Movement] = {each.name: each for each in self._movements()}
+        self._requests = Requests(self.name)
+        self._client: WalkingClient | None = None
+        self._errand: Iterator[int] | None = None
+        self._number = 0  # of the order that is done
+        self._told = 0  # of the walking controller's order that is part of it
+        self._driving: Drive | None = None
+        self._stopping = 0.0  # since when
+        self._looking = False
+        self._news: list[Progress] = []
+
+    # What can be asked.
+
+    def complaint(self, order: Order) -> str:
+        """Why an order cannot be taken at all."""
+        if isinstance(order, Handle) and order.verb != "GOTO":
+            return f"nobody here can {order.verb.lower()} things: no controller for the arms runs"
+        if isinstance(order, Handle) and order.object not in self.map.objects:
+            known = ", ".join(self.map.objects) or "none"
+            return f"no object '{order.object}' on the map; there are: {known}"
+        if isinstance(order, Move) and order.movement == "HEAD":
+            return self._neck_complaint(order)
+        doing = self.doing()
+        if doing is None:
+            return "no walking controller runs, or not yet: it takes some seconds to start"
+        if doing.trouble:
+            return f"{doing.trouble}; RESUME lets it stand up again, if it can"
+        return self._way_complaint(order)
+
+    def strategies(self, order: Order) -> Sequence[str]:
+        """Walking leaves nothing to decide."""
+        return ()
+
+    def begin(self, number: int, order: Order, strategy: str) -> None:
+        """Begin an order, or go on with a Drive."""
+        goes_on = number == self._number and self._errand is None and self._driving is not None
+        self._number, self._looking, self._stopping = number, False, 0.0
+        self._driving = order if isinstance(order, Drive) else None
+        try:
+            if isinstance(order, Move) and order.movement == "HEAD":
+                pan, tilt = (share * math.radians(order.count) for share in LOOKING[order.direction])
+                self.head.look(self.head.pan + pan, self.head.tilt + tilt)
+                self._errand, self._looking = None, True
+            elif goes_on and isinstance(order, Drive):
+                self._told = self._errands().drive(order)
+            else:
+                self._errand = self._errand_for(order)
+                self._go_on()
+        except WholebodyError as error:
+            self._fail(str(error))
+
+    def stop(self, number: int) -> None:
+        """Stand, after the steps that cannot be taken back; without a walking controller the daemon stops the robot."""
+        self._number, self._errand, self._driving, self._looking = number, None, None, False
+        self.head.hold()
+        try:
+            self._told = self._connected().stop()
+            self._stopping = time.monotonic()
+        except WholebodyError:
+            self._hold_everything("no walking controller runs")
+
+    def resume(self) -> str:
+        """Let the daemon follow references again; stand up, if something had gone wrong."""
+        try:
+            said = self._requests.ask(Verb.RESUME, timeout=1.0).text
+            doing = self.doing()
+            if doing is not None and doing.trouble:
+                self._connected().stand()
+                said = f"{said}; it stands up"
+        except WholebodyError as error:
+            return str(error)
+        return said
+
+    # What becomes of it.
+
+    def news(self) -> Iterator[Progress]:
+        """What happened since it was last asked; the head goes on meanwhile."""
+        self.head.update()
+        if self._looking:
+            self._see_head()
+        elif self._told:
+            try:
+                self._see_legs(self._connected().reports(self._told))
+            except WholebodyError as error:
+                self._fail(str(error))
+        news, self._news = self._news, []
+        yield from news
+
+    def doing(self) -> Doing | None:
+        """What the walking controller does; None if none runs."""
+        try:
+            return self._connected().doing
+        except WholebodyError:
+            return None
+
+    def sensors(self) -> dict[str, str]:
+        """Every reading, by label: IMUs, force-torque sensors, joints, and how far it is to what is ahead."""
+        state = self.where.state()
+        if state is None:
+            return {}
+        readings = {
+            f"{sensor.name}.{axis}": f"{value:.4g}"
+            for sensor in sensor_views(state)
+            for axis, value in sensor.axes.items()
+            if value is not None
+        }
+        joints = zip(labels(state.dtype), state["position"], strict=True)
+        readings |= {f"joint.{name}": f"{position:.4f}" for name, position in joints}
+        place, speed, _ = self.where.sight()
+        far = self.map.ahead(*place)
+        return readings | {
+            "head.pan": f"{self.head.pan:.3f}",
+            "head.tilt": f"{self.head.tilt:.3f}",
+            "heading": f"{place.yaw:.3f}",
+            "speed": f"{speed:.3f}",
+            "ahead": f"{far:.2f}" if math.isfinite(far) else "free",
+        }
+
+    def parameters(self) -> dict[str, str]:
+        """Every parameter, by name."""
+        return self.live.values()
+
+    def set_parameter(self, name: str, value: str) -> None:
+        """Set one; BadParameter says why not."""
+        self.live.set(name, value)
+
+    def position(self) -> Position:
+        """Where the robot believes it is."""
+        place, _, confidence = self.where.sight()
+        return Position(round(place.x, 3), round(place.y, 3), round(confidence, 3))
+
+    def correct(self, position: Position) -> None:
+        """Somebody knows better."""
+        self.where.correct(position)
+
+    def close(self) -> None:
+        """Let go of head and channels."""
+        self.head.close()
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    # How it is done.
+
+    def _movements(self) -> Iterator[Movement]:
+        yield Movement("WALKING", ("FORWARD", "BACKWARD", "LEFT", "RIGHT"), "STEPS", 50, whole=True)
+        yield Movement("TURNING", ("LEFT", "RIGHT"), "DEGREES", 360)
+        pan, tilt = (each.upper > each.lower for each in (self.head.head.pan_range, self.head.head.tilt_range))
+        directions = (("UP", "DOWN") if tilt else ()) + (("LEFT", "RIGHT") if pan else ())
+        if directions:
+            yield Movement("HEAD", directions, "DEGREES", 120)
+
+    def _neck_complaint(self, order: Move) -> str:
+        pan, tilt = LOOKING[order.direction]
+        wanted = pan * math.radians(order.count) + self.head.pan, tilt * math.radians(order.count) + self.head.tilt
+        for angle, allowed in zip(wanted, (self.head.head.pan_range, self.head.head.tilt_range), strict=True):
+            if allowed.kept(angle) != angle:
+                return f"the neck goes from {math.degrees(allowed.lower):.0f} to {math.degrees(allowed.upper):.0f}°"
+        return ""
+
+    def _way_complaint(self, order: Order) -> str:
+        if not isinstance(order, Goto):
+            return ""
+        way = self._errands().way(order.x, order.y)
+        return f"{way.block.name} is in the way" if way.block is not None and not way.occupied else ""
+
+    def _errand_for(self, order: Order) -> Iterator[int]:
+        errands = self._errands()
+        match order:
+            case Move():
+                return errands.move(order)
+            case Goto():
+                return errands.goto(order.x, order.y)
+            case Handle():
+                there = self.map.objects[order.object]
+                return errands.goto(there.x, there.y)
+            case Drive() | Stop():
+                return errands.stand()
+
+    def _errands(self) -> Errands:
+        return Errands(self._connected(), self.where, self.map, self.settings)
+
+    def _connected(self) -> WalkingClient:
+        if self._client is not None and not self._client.alive:
+            self._client.close()
+            self._client = None
+        if self._client is None:
+            self._client = WalkingClient(self.name, timeout=0.0)
+        return self._client
+
+    def _planned(self) -> Place | None:
+        doing = self.doing()
+        return None if doing is None else doing.place
+
+    def _see_head(self) -> None:
+        if self.head.arrived:
+            self._finish(Stage.COMPLETED)
+        elif self.head.stuck:
+            self._fail("the head does not come to where it was told to look")
+
+    def _see_legs(self, reports: Sequence[Report]) -> None:
+        if self._stopping and not reports and time.monotonic() > self._stopping + ANSWER_WITHIN:
+            self._hold_everything("the walking controller does not answer")
+        end = next((each for each in reports if each.stage.final), None)
+        if end is None:
+            return
+        if end.stage is not Become.COMPLETED:
+            self._fail(end.text or end.stage.name.lower())
+        elif self._errand is not None:
+            self._go_on()
+        else:
+            self._finish(Stage.COMPLETED)
+
+    def _go_on(self) -> None:
+        """Give the walking controller the next order of the errand."""
+        assert self._errand is not None
+        self._told = next(self._errand, 0)
+        if self._told:
+            return
+        self._errand = None
+        if self._driving is not None:
+            self._told = self._errands().drive(self._driving)
+        else:
+            self._finish(Stage.COMPLETED)
+
+    def _hold_everything(self, why: str) -> None:
+        self._requests.stop()
+        self._finish(Stage.COMPLETED, f"{why}: the daemon holds every joint; RESUME lets it go on")
+
+    def _fail(self, why: str) -> None:
+        self._finish(Stage.FAILED, why)
+
+    def _finish(self, stage: Stage, text: str = "") -> None:
+        self._errand, self._driving, self._told, self._looking, self._stopping = None, None, 0, False, 0.0
+        self._news.append(Progress(self._number, stage, text))

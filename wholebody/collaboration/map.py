@@ -1,0 +1,92 @@
+"""Map: what stands where, seen from above; how far one can go before something is in the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Block:
+    """Something that fills a rectangle of the ground: its middle, m, its sides, m, and its turn, rad."""
+
+    name: str
+    x: float
+    y: float
+    length: float
+    width: float
+    yaw: float = 0.0
+
+    def entry(self, x: float, y: float, heading: float, margin: float = 0.0) -> float:
+        """How far one can go from a place in a direction until one is in it, or within a margin; infinite if never.
+
+        In the block's own axes a line x + t d enters the slab |x| ≤ h at the least t that fits; the block is where
+        the slabs of both axes overlap. Zero or less: one stands there already.
+        """
+        cosine, sine = math.cos(self.yaw), math.sin(self.yaw)
+        dx, dy = x - self.x, y - self.y
+        begin = cosine * dx + sine * dy, cosine * dy - sine * dx
+        along = math.cos(heading - self.yaw), math.sin(heading - self.yaw)
+        enter, leave = -math.inf, math.inf
+        for at, step, half in zip(begin, along, (self.length / 2 + margin, self.width / 2 + margin), strict=True):
+            if abs(step) < 1e-12:
+                if abs(at) > half:
+                    return math.inf
+                continue
+            first, last = sorted(((-half - at) / step, (half - at) / step))
+            enter, leave = max(enter, first), min(leave, last)
+        return enter if enter <= leave and leave >= 0.0 else math.inf
+
+    def contains(self, x: float, y: float, margin: float = 0.0) -> bool:
+        """Whether a place is in it, or within a margin."""
+        return self.entry(x, y, 0.0, margin) <= 0.0
+
+
+@dataclass(frozen=True)
+class Way:
+    """A straight way: how far one can go, and what ends it; nothing if it leads to its goal."""
+
+    distance: float
+    block: Block | None = None
+    occupied: bool = False  # whether the goal itself is where the block is
+
+
+class Map:
+    """Walls, and objects that have names to go to."""
+
+    def __init__(self, walls: Iterable[Block] = (), objects: Iterable[Block] = ()) -> None:
+        self.walls = tuple(walls)
+        self.objects = {each.name: each for each in objects}
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """All that one can run into."""
+        return (*self.walls, *self.objects.values())
+
+    def ahead(self, x: float, y: float, heading: float) -> float:
+        """How far it is to the next thing straight ahead, m; infinite if there is none."""
+        return min((max(0.0, each.entry(x, y, heading)) for each in self.blocks), default=math.inf)
+
+    def way(self, x: float, y: float, goal_x: float, goal_y: float, margin: float) -> Way:
+        """How far towards a goal one can go and stay a margin away from everything.
+
+        Who stands within the margin of something already can go anywhere but towards it.
+        """
+        distance, heading = math.hypot(goal_x - x, goal_y - y), math.atan2(goal_y - y, goal_x - x)
+        best = Way(distance)
+        for each in self.blocks:
+            far = each.entry(x, y, heading, margin)
+            if each.contains(x, y, margin):
+                far = 0.0 if math.isfinite(each.entry(x, y, heading)) else math.inf
+            if far < best.distance:
+                best = Way(far, each, each.contains(goal_x, goal_y, margin))
+        return best
+
+    def drawing(self) -> dict[str, Any]:
+        """All of it, to be drawn."""
+        return {
+            "walls": [asdict(each) for each in self.walls],
+            "objects": [asdict(each) for each in self.objects.values()],
+        }

@@ -1,0 +1,62 @@
+// Orders: who has control, what goes on, what waits and can be cancelled, what has to be decided, what became of what.
+import { element, item } from "./elements.js";
+
+const WORDS = { QUEUED: "waits", STARTED: "goes on", COMPLETED: "done", FAILED: "failed", INTERRUPTEDBY: "interrupted by" };
+
+export class Orders {
+  constructor(say, machine) {
+    this.say = say;
+    this.machine = machine;
+    element("control").onclick = () => this.say(this.mine ? "CONTROL END" : "CONTROL BEGIN");
+  }
+
+  role(role) {
+    this.mayControl = role !== "observer";
+    element("control").disabled = !this.mayControl;
+  }
+
+  show(desk, session) {
+    this.mine = desk.holder_session === session && session > 0;
+    document.body.dataset.control = this.mine ? "mine" : desk.holder ? "others" : "nobody";
+    element("control").textContent = this.mine ? "give control back" : "take control";
+    element("holder").textContent = this.mine ? "you have control" : desk.holder ? `${desk.holder} has control` : "nobody has control";
+    element("viewers").textContent = `${desk.viewers} connected`;
+    this.machine.show(desk.state);
+    const text = JSON.stringify([desk.log, desk.waiting, desk.choices, desk.current, this.mine]);
+    if (text === this.seen) return;
+    this.seen = text;
+    element("queue").replaceChildren(...desk.waiting.map((each) => this.waiting(each)));
+    element("commands").replaceChildren(...desk.log.map((each) => this.entry(each, each.number === desk.current)));
+    this.decide(desk);
+  }
+
+  waiting({ number, line }) {
+    const cancel = Object.assign(document.createElement("button"), { textContent: "cancel", className: "small" });
+    cancel.disabled = !this.mine;
+    cancel.setAttribute("aria-label", `cancel ${number}: ${line}`);
+    cancel.onclick = () => this.say(`CANCEL ${number}`);
+    return item(`${number} `, ["code", line], cancel);
+  }
+
+  entry({ number, line, stage, text }, now) {
+    const entry = item(["b", `${number}`], " ", ["code", line], " ", ["span", `${WORDS[stage] ?? stage} ${text}`.trim(), stage]);
+    entry.dataset.stage = stage;
+    if (now && this.mine && stage === "STARTED") {
+      const cancel = Object.assign(document.createElement("button"), { textContent: "cancel", className: "small" });
+      cancel.onclick = () => this.say(`CANCEL ${number}`);
+      entry.append(" ", cancel);
+    }
+    return entry;
+  }
+
+  decide({ choices, current }) {
+    element("decision").hidden = !choices.length;
+    element("choices").replaceChildren(
+      ...choices.map((each) => {
+        const button = Object.assign(document.createElement("button"), { textContent: each, disabled: !this.mine });
+        button.onclick = () => this.say(`USE STRATEGY FOR ${current} ${each}`);
+        return button;
+      }),
+    );
+  }
+}
