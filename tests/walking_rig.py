@@ -7,11 +7,15 @@ import sys
 import threading
 from contextlib import ExitStack
 
+from robot_processes import wait_for
+
 from wholebody import robots
 from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.channels import Channel
 from wholebody.cli import life
 from wholebody.cli.plan import Plan
 from wholebody.cli.walk_world import WalkedWorld
+from wholebody.hardware import Names
 from wholebody.simulation import SensorModel, join
 
 NAME = "told"
@@ -42,6 +46,15 @@ class Rig(ExitStack):
         """As a crash would."""
         self.controller.kill()
         self.controller.wait()
+
+    @property
+    def commanded(self):
+        """What the daemon tells the joints, once it has found out that a controller is silent."""
+        since = self.world.time
+        wait_for(lambda: self.world.time > since + 0.5)
+        with Channel(Names(NAME).commanded) as channel, channel.reader() as reader:
+            reader.latest()
+            return reader.message["position"].copy()
 
     @property
     def upright(self):

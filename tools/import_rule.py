@@ -26,7 +26,7 @@ SIDEWAYS = {"motion": {"kinematics"}, "estimation": {"kinematics"}}
 # Beside the ladder: each may import the named package and the rungs below that. Only cli imports them.
 BESIDE = {"daemon": "hardware", "collaboration": "kinematics"}
 # Other people's packages that one package of ours keeps to itself.
-ONLY_IN = {"mujoco": "simulation"}
+ONLY_IN = {"mujoco": "simulation", "dartpy": "simulation"}
 # Other people's packages that are not even loaded by way of another module.
 NEVER_LOADED_BY = {"daemon": {"numba", "pin", "pinocchio", "mujoco"}}
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from wholebody.behaviors.rising import Rising
-from wholebody.errors import BadFootsteps, SensorLost, VelocityClamped
+from wholebody.errors import BadFootsteps, BadGait, SensorLost, VelocityClamped
 from wholebody.hardware import Record
 from wholebody.locomotion import stride
 from wholebody.locomotion.footsteps import (
@@ -32,7 +32,7 @@ from wholebody.locomotion.footsteps import (
     in_place,
     to_place,
 )
-from wholebody.locomotion.gait import Gait
+from wholebody.locomotion.gait import SOLES, Gait
 from wholebody.locomotion.recovery import closing_step
 from wholebody.locomotion.walker import Walker
 from wholebody.robots.robot import Robot
@@ -53,6 +53,8 @@ class Walking:
     """
 
     def __init__(self, robot: Robot, gait: Gait | None = None, stabilizer: str = "dcm", period: float = 0.005) -> None:
+        if not set(SOLES) <= {surface.name for surface in robot.surfaces}:
+            raise BadGait(f"'{robot.name}' has no surfaces {' and '.join(SOLES)} to stand on: it cannot walk")
         self.walker = Walker(robot, gait, stabilizer, period=period)
         if gait is None:
             stride.fit(self.walker)

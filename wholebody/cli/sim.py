@@ -19,7 +19,7 @@ from rich.table import Table
 from wholebody import robots
 from wholebody.errors import BadSimulation
 from wholebody.robots.robot import Array
-from wholebody.simulation import SCENES, AnkleFlexibility, SensorModel, Simulation
+from wholebody.simulation import ENGINES, SCENES, AnkleFlexibility, SensorModel, Simulation
 from wholebody.simulation.film import Recording
 
 FALLEN_TILT = math.radians(30)
@@ -65,6 +65,7 @@ class Summary:
 def sim(
     robot: Annotated[str, typer.Argument(help="A robot by name (see `wholebody robots`), or a URDF or MJCF file.")],
     physics: Annotated[bool, typer.Option(help="Without physics the joints simply go where they are told.")] = True,
+    engine: Annotated[str, typer.Option(help=f"Whose physics: {', '.join(ENGINES)}.")] = "mujoco",
     scene: Annotated[str, typer.Option(help=f"One of {', '.join(SCENES)}; with parameters: slope:angle=0.1")] = "flat",
     posture: Annotated[str | None, typer.Option(help="Which posture to hold; 'stand' if the robot has it.")] = None,
     seconds: Annotated[float, typer.Option(min=0.01, max=3600.0, help="Of simulated time.")] = 10.0,
@@ -83,6 +84,7 @@ def sim(
         robots.load(robot),
         scene,
         physics=physics,
+        engine=engine,
         seed=seed,
         sensors=SensorModel.realistic() if noise else None,
         ankles=AnkleFlexibility() if flexible_ankles else None,

@@ -20,15 +20,18 @@ from wholebody.channels import directory
 from wholebody.cli import life
 from wholebody.cli.plan import Plan
 from wholebody.cli.walk_film import Film
+from wholebody.cli.walk_live import follow
 from wholebody.cli.walk_report import write_report
+from wholebody.cli.walk_script import ORDERS
 from wholebody.cli.walk_world import WalkedWorld
 from wholebody.errors import HardwareError, RobotTaken, UnknownName
 from wholebody.hardware import Names
 from wholebody.locomotion.stabilizers import NAMES
 from wholebody.robots.robot import Robot
-from wholebody.simulation import Pace, SensorModel, join
+from wholebody.simulation import ENGINES, Pace, SensorModel, join
 
 NAME = "walk_demo"
+WORDS = ", ".join(ORDERS)
 SAY_EVERY = 2.0
 """s of simulated time from one line to the next, if nothing new happens."""
 console = Console(highlight=False, soft_wrap=True)
@@ -41,7 +44,12 @@ def walk(
     push: Annotated[
         float | None, typer.Option(min=0.0, help="How hard to push it then, N for 0.1 s, from four sides.")
     ] = None,
+    order: Annotated[
+        list[str] | None, typer.Option(help=f"What to do instead, one after the other: {WORDS} and a number; push.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="Walk with the robot that runs under this name (wholebody start).")] = "",
     stabilizer: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")] = "dcm",
+    engine: Annotated[str, typer.Option(help=f"Whose physics: {', '.join(ENGINES)}.")] = "mujoco",
     noise: Annotated[bool, typer.Option(help="Sensors with noise, resolution and delay.")] = True,
     seed: Annotated[int, typer.Option(min=0, help="Of the noise.")] = 0,
     out: Annotated[Path, typer.Option(help="Where to put film, plot and report.")] = Path("out/walk"),
@@ -51,13 +59,16 @@ def walk(
     """See a virtual robot stand, walk, turn, be pushed and stop; its controller is a process of its own."""
     if stabilizer not in NAMES:
         raise UnknownName("stabilizer", stabilizer, NAMES)
+    if name:
+        follow(name, order or ["stand"], stabilizer, console)
+        return
     loaded = robots.load(robot)
     far = round(min(2.0, 2.0 * loaded.mass / 40.0 + 0.3), 1) if distance is None else distance
-    lines = ["stand", f"walk {far:g}", f"turn {turn:g}", "push", "stop"]
+    lines = order or ["stand", f"walk {far:g}", f"turn {turn:g}", "push", "stop"]
     force = 0.15 * 9.81 * loaded.mass if push is None else push
     with ExitStack() as stack:
         sensors = SensorModel.realistic() if noise else None
-        world = stack.enter_context(WalkedWorld(loaded, NAME, lines, force, seed=seed, sensors=sensors))
+        world = stack.enter_context(WalkedWorld(loaded, NAME, lines, force, engine=engine, seed=seed, sensors=sensors))
         see(world, robot, out, stabilizer, film, fast)
     if world.fallen or world.script.trouble:
         raise typer.Exit(1)
@@ -70,13 +81,14 @@ def see(
     if life.process_of(life.DAEMON, NAME) is not None:
         raise RobotTaken(f"another walk runs on this machine as '{NAME}'; wait until it ends")
     out.mkdir(parents=True, exist_ok=True)
+    log = out / "processes.log"
     with ExitStack() as stack:
-        controller = start(stack, robot, world.robot, stabilizer, out / "processes.log")
+        controller = start(stack, robot, world.robot, stabilizer, log)
         if film:
             world.film = stack.enter_context(Film(world.robot, NAME, out, robot))
         console.print(f"[bold]{world.robot.title or robot}[/]: {', '.join(world.script.lines)}")
         began = time.monotonic()
-        join(world, NAME, None if fast else 1.0, lambda: _goes_on(world, controller), teller(world))
+        join(world, NAME, None if fast else 1.0, lambda: _goes_on(world, controller, log), teller(world))
         seconds = time.monotonic() - began
         write_report(out, world.robot, world, stabilizer, seconds)
         console.print(world.summary(seconds))
@@ -116,9 +128,9 @@ def _end_with_parent() -> None:
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
-def _goes_on(world: WalkedWorld, controller: subprocess.Popen[bytes]) -> bool:
-    if controller.poll() not in (None, 0):
-        raise HardwareError(f"the controller ended with exit code {controller.returncode}; see processes.log")
+def _goes_on(world: WalkedWorld, controller: subprocess.Popen[bytes], log: Path) -> bool:
+    if controller.poll() is not None:
+        raise HardwareError(f"the controller ended with exit code {controller.returncode}:\n{life.tail(log, 3)}")
     return not (world.script.over or world.fallen)
 
 

@@ -24,8 +24,8 @@ SLICE = 0.2
 
 def run(name: str, robot: str, stabilizer: str, told: list[int]) -> None:
     """Connect, and do what is ordered, until told to end."""
-    locomotion.warmup()
     walking = Walking(robots.load(robot), stabilizer=stabilizer)
+    locomotion.warmup()
     with connect(CONTROLLER, name, period=SILENCE) as connection, WalkingDesk(walking, name) as desk:
         serve(connection, desk, told)
 

@@ -39,7 +39,6 @@ class Script:
         self._todo = [self._read(line) for line in lines]
         self._order = 0
         self._until = -math.inf
-        self._before: tuple[str, float] | None = None
         self.now = ""
         self.done: list[Done] = []
         self.trouble = ""
@@ -59,14 +58,8 @@ class Script:
         if self._todo:
             self._begin(robot, *self._todo.pop(0), time)
 
-    def begin_again(self) -> None:
-        """Do the line under way once more, after standing up: its controller was lost, and there is another."""
-        if self._order and self._before is not None:
-            self._todo[:0] = [("stand", 0.0)] if self._before[0] == "stand" else [("stand", 0.0), self._before]
-            self.now, self._order = "", 0
-
     def _begin(self, robot: WalkingClient, word: str, number: float, time: float) -> None:
-        self.now, self._before = f"{word} {number:g}" if number else word, (word, number)
+        self.now = f"{word} {number:g}" if number else word
         if word in self._acts:
             self._until = time + self._acts[word](number)
         else:

@@ -73,7 +73,6 @@ class WalkedWorld(Simulation):
             if not client.alive:
                 client.close()
                 self.client = None
-                self.script.begin_again()
 
     def _plan_pushes(self, _: float) -> float:
         """Push from four sides, one after the other; how long it takes."""

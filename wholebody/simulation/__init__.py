@@ -1,4 +1,4 @@
-"""The same RobotInterface on MuJoCo: worlds, sensors, disturbances and cameras, with physics or without."""
+"""The same RobotInterface on MuJoCo, or on DART: worlds, sensors, disturbances and cameras, with physics or without."""
 
 import logging
 import os
@@ -9,6 +9,7 @@ import mujoco
 
 from wholebody.simulation.contacts import Collision, Touch
 from wholebody.simulation.disturbances import Load, Push
+from wholebody.simulation.engines import ENGINES
 from wholebody.simulation.joining import Pace, join
 from wholebody.simulation.plant import SimulatedPlant
 from wholebody.simulation.scenes import SCENES, Scene, named
@@ -17,6 +18,7 @@ from wholebody.simulation.simulation import Simulation
 from wholebody.simulation.world import AnkleFlexibility
 
 __all__ = [
+    "ENGINES",
     "SCENES",
     "AnkleFlexibility",
     "Collision",

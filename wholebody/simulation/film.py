@@ -48,8 +48,7 @@ class Recording:
         """Take a picture if it is time for one."""
         if simulation.time < self._next - simulation.period / 2:
             return
-        late = simulation.time - self._next
-        self._next += self._interval * (1.0 + late // self._interval)  # what nobody looked at is left out
+        self._next += self._interval
         self.add(simulation)
 
     def add(self, simulation: Simulation) -> None:

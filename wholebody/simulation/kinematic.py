@@ -10,6 +10,7 @@ import numpy as np
 from wholebody.messages import Mode
 from wholebody.robots.robot import Array
 from wholebody.simulation.addresses import Sole
+from wholebody.simulation.contacts import Touch
 from wholebody.simulation.disturbances import Pushes
 from wholebody.simulation.ground import set_base, set_joints, stand
 from wholebody.simulation.observation import Truth, move_wrench
@@ -99,6 +100,10 @@ class Kinematic:
     def observe(self, truth: Truth) -> None:
         """Fill in what perfect sensors measure."""
         truth.observe(self.world, self._wrenches)
+
+    def touches(self) -> list[Touch]:
+        """None: there are no forces."""
+        return []
 
     def _move(self) -> None:
         """Compute where everything is, with the support foot where it was."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from wholebody.errors import BadSimulation, SimulationDiverged
 from wholebody.robots.robot import Array
+from wholebody.simulation.contacts import Touch, touches
 from wholebody.simulation.disturbances import Pushes
 from wholebody.simulation.ground import set_base, set_joints, stand
 from wholebody.simulation.observation import Truth, wrenches_in_sensors
@@ -90,6 +91,10 @@ class Physics:
     def observe(self, truth: Truth) -> None:
         """Fill in what perfect sensors measure."""
         truth.observe(self.world, self._wrenches)
+
+    def touches(self) -> list[Touch]:
+        """The robot's contacts, with their forces."""
+        return touches(self.world)
 
     def _diverged(self) -> None:
         model, data = self.world.model, self.world.data

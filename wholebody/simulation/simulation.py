@@ -25,9 +25,10 @@ from wholebody.robots.robot import Array, Placement, Robot, Vector
 from wholebody.simulation import contacts, ground, scenes
 from wholebody.simulation.cameras import TRACKING, Cameras, View
 from wholebody.simulation.disturbances import Load, Push, Pushes
+from wholebody.simulation.engines import Engine, engine_named
 from wholebody.simulation.kinematic import Kinematic
 from wholebody.simulation.observation import Truth
-from wholebody.simulation.physics import Physics, steps_per_period
+from wholebody.simulation.physics import steps_per_period
 from wholebody.simulation.sensors import SensorModel, Sensors
 from wholebody.simulation.servo import Servo, check_layout
 from wholebody.simulation.world import AnkleFlexibility, World
@@ -36,7 +37,8 @@ from wholebody.simulation.world import AnkleFlexibility, World
 class Simulation:
     """A RobotInterface and a Clock. The same arguments, calls and seed give the same states, bit by bit.
 
-    physics=False moves the joints without dynamics, many times faster (see Kinematic). `step` is the physics step and
+    physics=False moves the joints without dynamics, many times faster (see Kinematic). `engine` is mujoco or dart (see
+    DartPhysics). `step` is the physics step and
     `control_period` what one advance() takes, both in seconds.
     """
 
@@ -46,6 +48,7 @@ class Simulation:
         scene: str | scenes.Scene = "flat",
         *,
         physics: bool = True,
+        engine: str = "mujoco",
         step: float = 0.001,
         control_period: float = 0.005,
         seed: int = 0,
@@ -68,7 +71,7 @@ class Simulation:
         if self._simulated is not robot or below > 0:
             self._world = partial(self._world, below=below)
             world = self._world(self._simulated)
-        self._engine: Physics | Kinematic = Physics(world, steps) if physics else Kinematic(world, control_period)
+        self._engine: Engine = engine_named(engine)(world, steps) if physics else Kinematic(world, control_period)
         self._servo = Servo(robot)
         self._pushes = Pushes(step)
         self._loads: list[Load] = []
@@ -231,7 +234,7 @@ class Simulation:
     @property
     def touches(self) -> list[contacts.Touch]:
         """The robot's contacts, with their forces; without physics there are no forces."""
-        return contacts.touches(self._engine.world) if self.physics else []
+        return self._engine.touches()
 
     @property
     def collisions(self) -> list[contacts.Collision]:

@@ -1,0 +1,57 @@
+"""Orders to a robot that runs already (wholebody start): its walking controller is begun if there is none."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from rich.console import Console
+
+from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.cli import life
+from wholebody.cli.plan import plan_of
+from wholebody.cli.walk_script import Script
+from wholebody.errors import NoController, NoRobot, OrderNotDone
+
+STARTING = 60.0
+"""s. How long a controller may take to start."""
+LOOK_EVERY = 0.02  # s
+
+
+def follow(name: str, lines: Sequence[str], stabilizer: str, console: Console) -> None:
+    """Tell the robot one line after the other, and say when each is done; OrderNotDone if one is not."""
+    script = Script(lines)
+    with ExitStack() as stack:
+        robot = _controller(stack, name, stabilizer)
+        said = 0
+        while not script.over:
+            script.go_on(robot, robot.doing.time)
+            for done in script.done[said:]:
+                place = robot.doing.place
+                console.print(
+                    f"{done.time:8.2f} s  {done.line}: at {place.x:.2f}, {place.y:.2f} m, {place.yaw:.2f} rad"
+                )
+            said = len(script.done)
+            if not robot.alive:
+                raise NoController(f"{robot} has ended")
+            time.sleep(LOOK_EVERY)
+    if script.trouble:
+        raise OrderNotDone("not done", script.trouble)
+
+
+def _controller(stack: ExitStack, name: str, stabilizer: str) -> WalkingClient:
+    """A client of the controller that runs, or of one of our own, which stops the robot and ends with the stack."""
+    try:
+        return stack.enter_context(WalkingClient(name, timeout=0.0))
+    except NoController:
+        plan = plan_of(life.process_of(life.DAEMON, name))
+        if plan is None:
+            raise NoRobot(f"no robot called '{name}' is running; start one: wholebody start hubo2plus") from None
+    command = [sys.executable, "-m", "wholebody.cli.walk_process", name, plan.robot, stabilizer]
+    child = subprocess.Popen(command)
+    stack.callback(child.wait)
+    stack.callback(child.terminate)
+    return stack.enter_context(WalkingClient(name, timeout=STARTING))
