@@ -6,14 +6,17 @@ import random
 import socket
 import threading
 import time
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rcp_body import QuickBody, SlowBody
 from robot_processes import wait_for
 
 from wholebody.collaboration.rcp.client import Client
 from wholebody.collaboration.rcp.desk import Desk, Rules
-from wholebody.collaboration.rcp.server import Server
+from wholebody.collaboration.rcp.server import Lines, Server
 from wholebody.errors import Refused
 
 
@@ -149,3 +152,12 @@ def test_control_is_lost_by_silence_and_can_be_had_again():
         time.sleep(0.5)
         second.take_control()
         assert "lost" in first.hear() or "lost" in first.hear()
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=40), max_size=20), st.data())
+def test_lines_are_the_same_however_they_come_in_pieces(lines, data):
+    stream = "".join(f"{line}\n" for line in lines).encode()
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
+    taker = Lines()
+    pieces = [stream[a:b] for a, b in pairwise([0, *cuts, len(stream)])]
+    assert [line for piece in pieces for line in taker.take(piece)] == lines

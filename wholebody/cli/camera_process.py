@@ -101,16 +101,16 @@ def run(name: str, robot: str, scene: str, told: list[int]) -> None:
         own_channel(camera_channel(name), frame_record(), DEPTH, 1) as channel,
         channel.writer() as writer,
     ):
-        message = writer.message
+        message, instant = writer.message, time.monotonic()
         while not told:
-            began = time.monotonic()
+            instant = max(instant + PERIOD, time.monotonic())
             if reader.wait(0.2) and reader.message["base"]["known"]:
                 base = base_of(reader.message)
                 data = jpeg(camera.steady(np.nan_to_num(reader.message["position"]), base))[:LARGEST]
                 message["time"], message["turned"], message["size"] = reader.message["time"], turned(base), len(data)
                 message["jpeg"][: len(data)] = np.frombuffer(data, np.uint8)
                 writer.put()
-            time.sleep(max(0.0, began + PERIOD - time.monotonic()))
+            time.sleep(max(0.0, instant - time.monotonic()))
     camera.close()
 
 

@@ -6,6 +6,7 @@ a stop, the daemon holds every joint.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from wholebody.cli.whereabouts import Whereabouts
 from wholebody.collaboration.map import Map
 from wholebody.collaboration.rcp.body import Movement, Progress, Stage
 from wholebody.collaboration.rcp.commands import Drive, Goto, Handle, Move, Order, Position, Stop
-from wholebody.errors import WholebodyError
+from wholebody.errors import NoController, WholebodyError
 from wholebody.hardware import Names
 from wholebody.locomotion.footsteps import Place
 from wholebody.messages import Verb, labels
@@ -31,6 +32,8 @@ from wholebody.robots import Robot
 
 ANSWER_WITHIN = 1.0
 """s in which a walking controller takes a stop."""
+LOOK_EVERY = 0.2
+"""s"""
 LOOKING = {"UP": (0.0, 1.0), "DOWN": (0.0, -1.0), "LEFT": (1.0, 0.0), "RIGHT": (-1.0, 0.0)}
 
 
@@ -47,6 +50,7 @@ class WalkingBody:
         self.movements: Mapping[str, Movement] = {each.name: each for each in self._movements()}
         self._requests = Requests(self.name)
         self._client: WalkingClient | None = None
+        self._looked = 0.0  # when, whether the controller lives
         self._errand: Iterator[int] | None = None
         self._number = 0  # of the order that is done
         self._told = 0  # of the walking controller's order that is part of it
@@ -227,11 +231,17 @@ class WalkingBody:
         return Errands(self._connected(), self.where, self.map, self.settings)
 
     def _connected(self) -> WalkingClient:
-        if self._client is not None and not self._client.alive:
-            self._client.close()
-            self._client = None
+        """The controller's client; whether it lives is looked up a few times a second, which takes a while."""
+        if time.monotonic() > self._looked + LOOK_EVERY:
+            self._looked = time.monotonic()
+            if self._client is not None and not self._client.alive:
+                self._client.close()
+                self._client = None
+            if self._client is None:
+                with contextlib.suppress(NoController):
+                    self._client = WalkingClient(self.name, timeout=0.0)
         if self._client is None:
-            self._client = WalkingClient(self.name, timeout=0.0)
+            raise NoController("no walking controller runs, or it has ended")
         return self._client
 
     def _planned(self) -> Place | None:

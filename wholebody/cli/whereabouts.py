@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -14,6 +15,9 @@ from wholebody.locomotion.footsteps import Place
 
 HALF_AS_SURE = 5.0
 """m of walking after which one is half as sure."""
+
+FRESH = 0.005
+"""s"""
 
 
 class Sighting(NamedTuple):
@@ -37,13 +41,21 @@ class Whereabouts:
         self._told = 1.0
         self._walked = 0.0
         self._last: Place | None = None
+        self._seen: Sighting | None = None
+        self._looked = 0.0
 
     def state(self) -> Record | None:
         """The newest state; None if there is none."""
         return self._state.take()
 
     def sight(self) -> Sighting:
-        """Where it is now."""
+        """Where it is now, or was a few milliseconds ago: people ask often."""
+        now = time.monotonic()
+        if self._seen is None or now > self._looked + FRESH:
+            self._seen, self._looked = self._look(), now
+        return self._seen
+
+    def _look(self) -> Sighting:
         state = self.state()
         known = state is not None and bool(state["base"]["known"])
         place, speed = Place(0.0, 0.0, 0.0), 0.0
@@ -62,7 +74,7 @@ class Whereabouts:
         """Somebody knows better."""
         here = self.sight().place
         self._shift = self._shift[0] + position.x - here.x, self._shift[1] + position.y - here.y
-        self._told, self._walked = position.confidence, 0.0
+        self._told, self._walked, self._seen = position.confidence, 0.0, None
 
     def _walk(self, place: Place) -> None:
         if self._last is not None:

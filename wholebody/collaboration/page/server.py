@@ -178,8 +178,10 @@ class PageServer:
 
     async def _every(self, seconds: float, do: Callable[[], None]) -> None:
         """Do something again and again; what a robot that has gone cannot tell is told when it is back."""
+        instant = time.monotonic()
         while True:
-            await asyncio.sleep(seconds)
+            instant = max(instant + seconds, time.monotonic())
+            await asyncio.sleep(instant - time.monotonic())
             with contextlib.suppress(WholebodyError):
                 do()
 

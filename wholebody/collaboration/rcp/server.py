@@ -22,6 +22,8 @@ UPDATE_EVERY = 0.02
 MOST_UNSENT = 1 << 20
 """Bytes that wait for a slow client before it is cut off."""
 MOST_CLIENTS = 200
+CHUNK = 8192
+"""Bytes that are taken in at a time."""
 LOCAL = ("127.0.0.1", "::1")
 
 
@@ -86,12 +88,14 @@ class Server:
         session = self.desk.open(bool(peer) and peer[0] in LOCAL, time.monotonic())
         self._writers[session.number] = writer
         try:
-            while not session.closing:
-                line = await _line(reader)
-                if line is None:
-                    break
-                self.desk.line(session, line, time.monotonic())
+            lines = Lines()
+            while not session.closing and (data := await reader.read(CHUNK)):
+                for line in lines.take(data):
+                    self.desk.line(session, line, time.monotonic())
+                    if session.closing:
+                        break
                 self._send_all()
+                await asyncio.sleep(0)  # others wait, too
         except (ConnectionError, ssl.SSLError):
             pass
         finally:
@@ -119,21 +123,14 @@ class Server:
             writer.transport.abort()
 
 
-async def _line(reader: asyncio.StreamReader) -> str | None:
-    """The next line, also one that is too long to be a command; None at the end."""
-    try:
-        line = await reader.readuntil(b"\n")
-    except asyncio.IncompleteReadError:
-        return None
-    except asyncio.LimitOverrunError as error:
-        await reader.readexactly(error.consumed)
-        while True:  # the rest of it is not another command
-            try:
-                await reader.readuntil(b"\n")
-            except asyncio.LimitOverrunError as more:
-                await reader.readexactly(more.consumed)
-            except asyncio.IncompleteReadError:
-                return None
-            else:
-                return "x" * (LONGEST + 1)
-    return line.rstrip(b"\r\n").decode(errors="replace")
+class Lines:
+    """Cuts what comes into lines; of one that is too long to be a command, no more is kept than shows that."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def take(self, data: bytes) -> list[str]:
+        """The lines that are whole now."""
+        *whole, rest = (self._rest + data).split(b"\n")
+        self._rest = rest[: LONGEST + 1]
+        return [each[: LONGEST + 2].rstrip(b"\r").decode(errors="replace") for each in whole]

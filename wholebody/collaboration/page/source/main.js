@@ -62,7 +62,7 @@ const link = new Line(
       panel.role(user, role);
       orders.role(role);
     },
-    line: (text) => panel.say(text),
+    line: (text) => text.startsWith("OK NOTIFY") || panel.say(text),
     poses: (numbers) => {
       const base = numbers.subarray(0, 7);
       measured.show(base, numbers.subarray(7, 7 + count));

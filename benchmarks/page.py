@@ -1,0 +1,208 @@
+"""What the operator page and the command protocol cost and keep, beside a robot that runs.
+
+`poses` and `pictures` are what one WebSocket client is sent in a second, `server_cpu` and `camera_cpu` the shares of a
+core that the page's process and the one that draws the simulated camera take meanwhile; neither is a control process.
+`query` is one of many pipelined `QUERY POSITION` over TCP. `key_to_reference` is the time from a key that turns the
+head, in Chromium, to the reference on the head's channel, `key_to_stop` that from Escape to the daemon's stop channel,
+both with the 3D view on. `late` is how late the daemon's cycles begin at 200 Hz, without anybody and with one Chromium
+and four WebSocket clients, in turns; the ratio is that of the medians of the turns' p99.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.daemon import ROBOT, daemon, on_cpu
+from benchmarks.page_clients import browser, lookers
+from benchmarks.processes import private_channels
+from benchmarks.report import Budget, Progress, Report, Section, Timing
+from wholebody import messages
+from wholebody.channels import Channel
+from wholebody.collaboration.page.viewer import Kind
+from wholebody.hardware import Names
+from wholebody.parameters.owned import own_channel
+
+MAIN = (sys.executable, "-m", "wholebody.cli")
+PIPELINED = 500
+"""Queries that are under way at the same time."""
+
+
+def run(quick: bool, progress: Progress) -> Report:
+    """Measure for about two minutes; quick, one."""
+    report, seconds = Report(), 4.0 if quick else 15.0
+    with private_channels(), simulated(), page() as (server, address, rcp):
+        progress("poses and pictures to one page", 0.1)
+        report.sections.append(Section("to one page", to_one_page(server, address, seconds)))
+        progress("pipelined queries", 0.3)
+        report.sections.append(Section("command protocol", {"query": queries(rcp, 10 if quick else 40)}))
+        progress("keys in a browser", 0.4)
+        with browser(address) as opened:
+            keys = {} if opened is None else keys_in(opened, 10 if quick else 30)
+        if keys:
+            report.sections.append(Section("from key to channel", keys))
+        else:
+            report.notes.append("no Chromium or no Playwright here: keys were not measured")
+    progress("how late the daemon is", 0.7)
+    with private_channels(), daemon():
+        report.sections.append(Section("the daemon's lateness", lateness(3 if quick else 5, seconds / 2)))
+    report.notes.append("commands and minutes of the antenna task are not here: there is no such scenario yet")
+    _limit(report)
+    return report
+
+
+def _limit(report: Report) -> None:
+    numbers = {name: value for name, value in report.results.items() if not isinstance(value, Timing)}
+    report.budgets.append(Budget("poses a second short of 30", round(max(0.0, 30 - numbers["poses"]), 1), 0.5, ""))
+    report.budgets.append(
+        Budget("pictures a second short of 10", round(max(0.0, 10 - numbers["pictures"]), 1), 0.5, "")
+    )
+    report.budgets.append(Budget("server_cpu", numbers["server_cpu"], 0.3, "of a core"))
+    report.limit_median("query", 200.0)
+    if "key_to_reference" in report.results:
+        report.limit_median("key_to_reference", 50_000.0)
+        report.limit_median("key_to_stop", 200_000.0)
+    report.budgets.append(Budget("late with people / without", numbers["late_ratio"], 1.5, "ratio"))
+
+
+@contextlib.contextmanager
+def simulated() -> Iterator[None]:
+    """A robot that moves without physics, with a camera in a hall."""
+    subprocess.run([*MAIN, "start", ROBOT, "--no-physics", "--scene", "hall"], check=True, stdout=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        subprocess.run([*MAIN, "stop"], check=True, stdout=subprocess.DEVNULL)
+
+
+@contextlib.contextmanager
+def page(*options: str) -> Iterator[tuple[int, str, int]]:
+    """The page and RCP; gives process, address and port."""
+    command = [*MAIN, "page", "--port", "0", "--rcp", "0", "--no-walk", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            said = process.stdout.readline() + process.stdout.readline()
+            address, port = re.search(r"http://\S+", said), re.search(r"RCP is at \S+?:(\d+)", said)
+            assert address is not None, said
+            assert port is not None, said
+            yield process.pid, address[0], int(port[1])
+        finally:
+            process.terminate()
+
+
+def to_one_page(server: int, address: str, seconds: float) -> dict[str, Timing | float]:
+    """What one client is sent, and what that costs."""
+    camera = _child(server, "camera_process")
+    with lookers(address, 1) as (looker,):
+        until = time.monotonic() + 30.0
+        while not _seen(looker).get(Kind.PICTURE, 0) and time.monotonic() < until:
+            time.sleep(0.2)
+        before, begin, began = _seen(looker), (on_cpu(server), on_cpu(camera)), time.monotonic()
+        time.sleep(seconds)
+        after, passed = _seen(looker), time.monotonic() - began
+        used = on_cpu(server) - begin[0], on_cpu(camera) - begin[1]
+    rates = {kind: (after.get(kind, 0) - before.get(kind, 0)) / passed for kind in Kind}
+    return {
+        "poses": round(rates[Kind.POSES], 1),
+        "pictures": round(rates[Kind.PICTURE], 1),
+        "server_cpu": round(used[0] / passed, 3),
+        "camera_cpu": round(used[1] / passed, 3),
+    }
+
+
+def queries(port: int, batches: int) -> Timing:
+    """Microseconds a query, means over batches that are sent in one piece."""
+    samples = []
+    with socket.create_connection(("127.0.0.1", port)) as raw, raw.makefile("rb") as lines:
+        raw.sendall(b"CONNECT observer\n")
+        lines.readline()
+        for _ in range(batches):
+            began = time.perf_counter()
+            raw.sendall(b"QUERY POSITION\n" * PIPELINED)
+            for _ in range(PIPELINED):
+                assert lines.readline().startswith(b"OK POSITION")
+            samples.append((time.perf_counter() - began) / PIPELINED * 1e6)
+    return Timing.of(samples)
+
+
+def keys_in(opened: Any, presses: int) -> dict[str, Timing | float]:
+    """Microseconds from keys to what they put on channels; the browser's own part is in it."""
+    opened.locator("#view").focus()
+    looks, stops = [], []
+    opened.keyboard.press("KeyJ")
+    opened.wait_for_selector("#commands li:first-child[data-stage=COMPLETED]", timeout=30_000)
+    with Channel(Names().reference("head")) as channel, channel.reader() as reader:
+        for number in range(presses):
+            reader.latest()
+            before = reader.message["position"].copy()
+            began = time.monotonic()
+            opened.keyboard.press("KeyL" if number % 2 else "KeyJ")
+            while np.array_equal(reader.message["position"], before):
+                assert reader.wait(5.0, mode="next")
+            looks.append((reader.stamp - began) * 1e6)
+            opened.wait_for_selector("#commands li:first-child[data-stage=COMPLETED]", timeout=30_000)
+    with own_channel(Names().stop, messages.event()) as channel, channel.reader() as reader:
+        for _ in range(presses):
+            reader.latest()
+            began = time.monotonic()
+            opened.keyboard.press("Escape")
+            assert reader.wait(5.0)
+            stops.append((reader.stamp - began) * 1e6)
+            time.sleep(0.1)
+    return {"key_to_reference": Timing.of(looks), "key_to_stop": Timing.of(stops)}
+
+
+def lateness(turns: int, seconds: float) -> dict[str, Timing | float]:
+    """How late the daemon's cycles begin, µs, with and without people, in turns."""
+    alone, beside = [], []
+    with page("--robot", ROBOT) as (_, address, _):
+        for _ in range(turns):
+            alone.append(_late(seconds))
+            with lookers(address, 4), browser(address):
+                time.sleep(1.0)
+                beside.append(_late(seconds))
+    p99 = [[float(np.percentile(each, 99)) for each in samples] for samples in (alone, beside)]
+    return {
+        "late_alone": Timing.of(np.concatenate(alone)),
+        "late_with_people": Timing.of(np.concatenate(beside)),
+        "late_ratio": round(float(np.median(p99[1]) / np.median(p99[0])), 3),
+    }
+
+
+def _late(seconds: float) -> np.ndarray:
+    samples = []
+    with Channel(Names().timing) as channel, channel.reader() as reader:
+        reader.latest()
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            time.sleep(0.05)
+            while reader.next():
+                samples.append(float(reader.message["late"]) * 1e6)
+    return np.array(samples)
+
+
+def _seen(looker: Any) -> dict[int, int]:
+    looker.tell("count")
+    counted: dict[int, int] = looker.answer()
+    return counted
+
+
+def _child(process: int, module: str) -> int:
+    """The child of a process that runs a module."""
+    until = time.monotonic() + 20.0
+    while time.monotonic() < until:
+        for each in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+            if module in Path(f"/proc/{each}/cmdline").read_text():
+                return int(each)
+        time.sleep(0.1)
+    raise RuntimeError(f"no process of {module} began")
