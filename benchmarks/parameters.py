@@ -190,7 +190,7 @@ def configurations(folder: Path, rounds: int) -> Results:
 def _own_channels() -> Iterator[None]:
     """Shared memory of the benchmark's own."""
     before = os.environ.get("WHOLEBODY_CHANNELS")
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+    with tempfile.TemporaryDirectory(prefix="wholebody-bench-", dir="/dev/shm") as folder:
         os.environ["WHOLEBODY_CHANNELS"] = folder
         try:
             yield

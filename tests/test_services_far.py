@@ -23,7 +23,7 @@ FAST = "include: dreamer_reach.yaml\ninterface: {type: simulation, real_time: fa
 @pytest.fixture(scope="module")
 def robots_machine():
     """The shared memory of another machine, and a port there."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+    with tempfile.TemporaryDirectory(prefix="wholebody-test-", dir="/dev/shm") as folder:
         with socket.socket() as end:
             end.bind(("127.0.0.1", 0))
             port = end.getsockname()[1]
