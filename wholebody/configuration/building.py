@@ -21,8 +21,8 @@ from wholebody.control.impedance import Impedance
 from wholebody.control.joint_pid import JointPID
 from wholebody.control.readings import Readings
 from wholebody.control.servo import Controller
+from wholebody.control.tabled import TabledController
 from wholebody.control.transitions import Durations, Transitions
-from wholebody.control.wbosc import WBOSC
 from wholebody.errors import BadConfiguration, BadParameter, UnknownName, WholebodyError
 from wholebody.messages import Mode
 from wholebody.model import Model
@@ -213,8 +213,8 @@ def _controller(configuration: Configuration, model: Model) -> Controller:
 
 def _smooth(configuration: Configuration, controller: Any) -> Transitions:
     with _at(configuration, "transitions"):
-        if not isinstance(controller, WBOSC):
-            raise BadConfiguration("transitions are there for controllers of type wbosc")
+        if not isinstance(controller, TabledController):
+            raise BadConfiguration("transitions are there for controllers of type wbosc or quadratic")
         told = configuration.settings.transitions
         return Transitions(controller, Durations(**told) if isinstance(told, dict) else None)
 
