@@ -172,8 +172,8 @@ def place(snapshot: Snapshot, frame: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def smooth(model: Model) -> Transitions:
-    """Contacts and states are faded in; goals are taken as they come, forces too, which change by more than 0.02 N."""
-    return Transitions(WBOSC(model), jump=1.0)
+    """Contacts and states are faded in."""
+    return Transitions(WBOSC(model))
 
 
 def pressed(simulation: Simulation) -> dict[str, np.ndarray]:

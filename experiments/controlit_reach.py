@@ -18,7 +18,7 @@ import numpy as np
 from experiments.controlit_dreamer import COUPLING, dreamer
 from wholebody.control import WBOSC, Problem, Servo
 from wholebody.model import Model
-from wholebody.simulation import Simulation
+from wholebody.simulation import SensorModel, Simulation
 from wholebody.tasks import CartesianPositionTask, JointLimitTask, JointPositionTask
 
 RESULTS = Path(__file__).parent / "results"
@@ -79,9 +79,13 @@ def reach(
     out: float = 1.5,
     stiffness: float = 100.0,
     limits: bool = False,
+    latency: int = 0,
     **law: Any,
 ) -> Reached:
-    """Let the goal go away by a vector within `out` seconds, and come back; the law is that of a singular level."""
+    """Let the goal go away by a vector within `out` seconds, and come back; the law is that of a singular level.
+
+    latency  how old joint angles are when the controller sees them, ms
+    """
     model = Model(dreamer())
     rows: list[tuple[float, ...]] = []
 
@@ -89,7 +93,8 @@ def reach(
         rows.append((np.linalg.norm(servo.command.error("hand")), servo.estimate.q[0], *servo.command.effort))
 
     behavior = OutAndBack(model, np.array(away), out, stiffness, limits)
-    with Simulation(model.robot, control_period=0.001) as simulation:
+    sensors = SensorModel(encoder_delay=latency)
+    with Simulation(model.robot, control_period=0.001, sensors=sensors) as simulation:
         Servo(simulation, simulation, WBOSC(model, **law), behavior, publish=[watch]).run(1.2 + 2 * out + WAIT)
     table = np.array(rows)
     return Reached(table[:, 0], table[:, 1], np.abs(np.diff(table[:, 2:], axis=0)).max(axis=1))

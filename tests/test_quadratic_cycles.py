@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from quadratic_examples import achieved, assert_same, feet, hard_cases, limits_of, model_of, of_all, standing
 
+from benchmarks.wbc_qp import Swaying
 from wholebody.control import Durations, Problem, Transitions
 from wholebody.control.quadratic import QuadraticController
+from wholebody.control.quadratic_descent import Descent
 from wholebody.control.quadratic_distances import Distances
 from wholebody.control.quadratic_pairs import distance_of_capsules, place
 from wholebody.kinematics.collision import Collisions
@@ -21,6 +23,26 @@ def test_a_warm_start_gives_the_same_answer():
         for _ in range(3):
             command = warm.solve(snapshot, problem)
         assert_same(command, QuadraticController(model).solve(snapshot, problem), 1e-4)
+
+
+@pytest.mark.parametrize("name", ["hubo2plus", "valkyrie"])
+def test_which_limits_are_active_is_told_without_programs_in_all_but_few_cycles(name, monkeypatch):
+    """Swaying so fast that soles are about to tip, and hands that come nearer than they may."""
+    programs, solved = [], Descent.run
+    monkeypatch.setattr(Descent, "run", lambda descent: programs.append(1) or solved(descent))
+    model, cycles = model_of(name), 1500
+    controller = QuadraticController(model, collisions=Collisions(model, margin=0.0))
+    swaying, q, v = Swaying(model), model.posture("stand"), np.zeros(model.nv)
+    active = 0
+    for cycle in range(cycles):
+        swaying.move(cycle * controller.period)
+        command = controller.solve(model.at(q, v), swaying.problem)
+        assert command.fault is None
+        active += command.steps > 0
+        v = v + controller.period * command.acceleration
+        q = model.integrate(q, v, controller.period)
+    assert active > 0.5 * cycles
+    assert len(programs) <= 3
 
 
 @pytest.mark.parametrize("name", ["hubo2plus", "valkyrie"])

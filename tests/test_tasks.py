@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from control_examples import controller, ends, states, usual
+from control_examples import ROBOTS, controller, ends, states, usual
 from model_examples import model
 
 from wholebody.constraints import Coactuation
@@ -32,7 +32,6 @@ from wholebody.tasks import (
 
 pytestmark = pytest.mark.timeout(600)  # the first test may have to compile the kernels
 
-ROBOTS = ("dreamer", "valkyrie", "zoo")
 H = 1e-6
 
 
@@ -72,7 +71,7 @@ def moved(now, dt):
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_the_error_is_zero_at_the_goal_and_falls_as_the_jacobian_says(name):
-    for now in states(name, 5):
+    for now in states(name):
         ahead, back = moved(now, H), moved(now, -H)
         for task in tasks_at(name, now):
             assert task.error(now) == pytest.approx(0, abs=1e-9), task.name
@@ -82,7 +81,7 @@ def test_the_error_is_zero_at_the_goal_and_falls_as_the_jacobian_says(name):
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_the_bias_is_the_rate_of_the_velocity_when_nothing_accelerates(name):
-    for now in states(name, 5):
+    for now in states(name):
         ahead, back = moved(now, H), moved(now, -H)
         force = ExternalForceTask("force", ends(name)[0], (1.0, 2.0, 3.0), point=(0.1, 0.2, 0.3))
         for task in [*tasks_at(name, now), MomentumTask("momentum", part="both"), force]:

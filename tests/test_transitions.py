@@ -6,11 +6,11 @@ from control_examples import posture, usual
 from model_examples import model
 
 from wholebody.constraints import FlatContact
-from wholebody.control import WBOSC, Durations, Impedance, Problem, Servo, Transitions
+from wholebody.control import WBOSC, Durations, Impedance, Problem, QuadraticController, Servo, Transitions
 from wholebody.errors import BadProblem
 from wholebody.motion import quintic
 from wholebody.simulation import Simulation
-from wholebody.tasks import CartesianPositionTask, CenterOfMassTask
+from wholebody.tasks import CartesianPositionTask, CenterOfMassTask, InternalForceTask
 
 pytestmark = pytest.mark.timeout(600)  # the first test may have to compile the kernels
 
@@ -87,6 +87,73 @@ def test_no_change_makes_the_command_jump_and_without_transitions_it_does(change
     assert np.abs(np.diff(smooth, axis=0)).max() < 1.6 * whole / CYCLES  # a smooth step is 1.5 times as steep
     assert smooth[:5] == pytest.approx(hard[:5])
     assert smooth[-1] == pytest.approx(hard[-1], abs=1e-9)  # in the end it is the new law
+
+
+def standing_hubo(contacts=("left", "right"), hand_state="enabled"):
+    """Hubo2+ on both feet, limits far: the centre of mass, then a hand, then the posture."""
+    m = model("hubo2plus")
+    snapshot = m.at(m.posture("stand"))
+    here = snapshot.position(m.frame("right_palm"))
+    hand = CartesianPositionTask("hand", "right_palm", here + 0.01, stiffness=50.0, state=hand_state)
+    com = CenterOfMassTask("com", snapshot.com_in_world, stiffness=10.0)
+    still = posture("hubo2plus", stiffness=10.0)
+    still.goal = m.robot.posture("stand")
+    held = [FlatContact(side, f"{side}_sole") for side in ("left", "right")]
+    for each in held:
+        each.state = "enabled" if each.name in contacts else "disabled"
+    return snapshot, Problem([com, hand, still], held), hand
+
+
+LIMITED_CHANGES = {
+    "disable": (standing_hubo, lambda p, task: setattr(task, "state", "disabled")),
+    "enable": (
+        lambda: standing_hubo(hand_state="disabled"),
+        lambda p, task: setattr(task, "state", "enabled"),
+    ),
+    "goal": (standing_hubo, lambda p, task: setattr(task, "goal", task.goal + 0.03)),
+    "priority": (standing_hubo, lambda p, task: reversed_levels(p)),
+    "contact": (standing_hubo, lambda p, task: setattr(p.constraint("right"), "state", "disabled")),
+    "landing": (
+        lambda: standing_hubo(contacts=("left",)),
+        lambda p, task: setattr(p.constraint("right"), "state", "enabled"),
+    ),
+}
+
+
+@pytest.mark.parametrize("change", LIMITED_CHANGES)
+def test_the_controller_with_limits_makes_no_jump_either(change):
+    """Cycle by cycle, the robot held still; in the end it is the new law, and efforts never exceed their limits."""
+    make, apply = LIMITED_CHANGES[change]
+    efforts = {}
+    for smooth in (True, False):
+        snapshot, problem, task = make()
+        mine = QuadraticController(snapshot.model, period=PERIOD)
+        controller = Transitions(mine, Durations(*[DURATION] * 5)) if smooth else mine
+        found = [controller.solve(snapshot, problem).effort.copy() for _ in range(5)]
+        problem = apply(problem, task) or problem
+        found += [controller.solve(snapshot, problem).effort.copy() for _ in range(CYCLES + 5)]
+        efforts[smooth] = np.array(found)
+    smooth, hard = efforts[True], efforts[False]
+    whole = np.abs(hard[-1] - hard[0]).max()
+    assert whole > 0.1, "N·m"
+    assert np.abs(np.diff(hard, axis=0)).max() > 0.9 * whole
+    assert np.abs(np.diff(smooth, axis=0)).max() < 1.6 * whole / CYCLES
+    assert smooth[-1] == pytest.approx(hard[-1], abs=1e-6)
+    assert np.all(np.abs(smooth) <= [each.effort + 1e-9 for each in snapshot.model.robot.moving])
+
+
+def test_a_force_that_grows_by_newtons_a_second_is_followed_as_it_is_and_one_that_jumps_is_not():
+    snapshot, problem, _ = valkyrie()
+    squeeze = InternalForceTask("squeeze", "left", "right", 0.0)
+    problem = Problem([squeeze, *problem.levels], problem.constraints)
+    plain, smooth = WBOSC(snapshot.model), Transitions(WBOSC(snapshot.model))
+    for _ in range(50):
+        squeeze.goal += 0.5  # N in a millisecond: far more than a goal of motion may move by
+        assert np.array_equal(smooth.solve(snapshot, problem).effort, plain.solve(snapshot, problem).effort)
+        assert not smooth.active
+    squeeze.goal += 20.0
+    smooth.solve(snapshot, problem)
+    assert smooth.active
 
 
 def test_a_contact_change_stays_between_the_old_and_the_new_command():
@@ -178,3 +245,5 @@ def test_times_that_cannot_be_are_refused():
         Durations(goal=-1.0)
     with pytest.raises(BadProblem, match="above 0"):
         Transitions(WBOSC(model("dreamer")), jump=0.0)
+    with pytest.raises(BadProblem, match="a force"):
+        Transitions(WBOSC(model("dreamer")), force_jump=-1.0)

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from control_examples import (
     CASES,
+    FEW,
     ROBOTS,
+    STATES,
     controller,
     crowded,
     feet,
@@ -20,6 +22,7 @@ from control_examples import (
     on_one_foot,
     posture,
     redundant,
+    squeezed,
     standing,
     states,
     usual,
@@ -36,7 +39,6 @@ from wholebody.tasks import (
     CenterOfMassTask,
     CenterOfPressureTask,
     ExternalForceTask,
-    InternalForceTask,
     JointPositionTask,
     Orientation3DTask,
     PoseTask,
@@ -70,7 +72,7 @@ def achieved(snapshot, result, tasks):
 def test_the_fast_form_equals_the_reference(case):
     name, make = CASES[case]
     problem, m = make(name), model(name)
-    for snapshot in states(name):
+    for snapshot in states(name, STATES if make is usual else FEW):
         for task in problem.tasks:
             task.accumulated[:] = 0.0
         result = controller(name).solve(snapshot, problem)
@@ -145,7 +147,7 @@ def undisturbed(name, snapshots):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_lower_level_never_disturbs_the_one_above(name):
     """In all directions that are regular: all of them, unless a level is singular."""
-    undisturbed(name, states(name, 20, seed=3))
+    undisturbed(name, states(name, seed=3))
 
 
 def test_tasks_of_one_level_share_what_they_cannot_all_have():
@@ -306,24 +308,29 @@ def test_redundant_contacts_give_the_same_motion_and_the_least_effort():
         assert np.abs(inner @ J[:, 6:] @ two.effort).max() < 1e-6 * np.abs(two.effort).max() * np.abs(J).max()
 
 
-def test_internal_forces_move_nothing_and_are_what_was_asked():
-    squeeze = InternalForceTask("squeeze", "left", "right", 0.0)
-    problem = Problem([squeeze, CenterOfMassTask("com", (0, 0, 0.9)), posture("valkyrie")], feet())
-    for snapshot in states("valkyrie", 10, seed=8):
-        results = {}
+@pytest.mark.parametrize("name", ROBOTS)
+def test_internal_forces_move_nothing_and_are_what_was_asked(name):
+    m, problem = model(name), squeezed(name)
+    squeeze = problem.task("squeeze")
+    frames = [m.frame(problem.constraint(side).frame) for side in ("left", "right")]
+    for snapshot in states(name, seed=8):
+        results = []
         for goal in (0.0, 50.0):
             squeeze.goal = goal
-            results[goal] = controller("valkyrie").solve(snapshot, problem)
-        a, b = results.values()
+            results.append(controller(name).solve(snapshot, problem))
+        a, b = results
         assert relative(a.acceleration, b.acceleration) < 1e-10
         dynamics = reference.constrained(snapshot, problem)
-        extra = b.effort - a.effort
-        assert np.abs(extra).max() > 1.0
-        assert np.abs(extra @ dynamics.SNc).max() < 1e-7 * np.abs(extra).max()  # the left null space of S·Nc
-        m = model("valkyrie")
-        between = snapshot.position(m.frame("right_sole")) - snapshot.position(m.frame("left_sole"))
+        extra = motors(m, b) - motors(m, a)
+        assert np.abs(extra @ dynamics.SNc).max() < 1e-7 * max(1.0, np.abs(extra).max())  # the left null space of S·Nc
+        assert np.abs(extra).max() > 1e-3 or name in ("trikey", "zoo"), (
+            "wheels do not feel what goes through their axles"
+        )
+        if name == "zoo":
+            continue  # a joint without a motor cannot bear it
+        between = snapshot.position(frames[1]) - snapshot.position(frames[0])
         n = between / np.linalg.norm(between)
-        forces = [b.contact_force(name)[:3] for name in ("left", "right")]
+        forces = [b.contact_force(side)[:3] for side in ("left", "right")]
         assert 0.5 * n @ (forces[1] - forces[0]) == pytest.approx(50.0, abs=1e-6)
 
 

@@ -21,9 +21,9 @@ from wholebody.control.impedance import Impedance
 from wholebody.control.joint_pid import JointPID
 from wholebody.control.readings import Readings
 from wholebody.control.servo import Controller
+from wholebody.control.tabled import TabledController
 from wholebody.control.transitions import Durations, Transitions
 from wholebody.control.tuning import tune
-from wholebody.control.wbosc import WBOSC
 from wholebody.errors import BadConfiguration, BadParameter, UnknownName, WholebodyError
 from wholebody.messages import Mode
 from wholebody.model import Model
@@ -225,8 +225,8 @@ def _enforce_by_joint(configuration: Configuration, parameters: Parameters) -> N
 
 def _smooth(configuration: Configuration, controller: Any) -> Transitions:
     with _at(configuration, "transitions"):
-        if not isinstance(controller, WBOSC):
-            raise BadConfiguration("transitions are there for controllers of type wbosc")
+        if not isinstance(controller, TabledController):
+            raise BadConfiguration("transitions are there for controllers of type wbosc or quadratic")
         told = configuration.settings.transitions
         return Transitions(controller, Durations(**told) if isinstance(told, dict) else None)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -30,8 +29,9 @@ from wholebody.control.quadratic_memory import (
 )
 from wholebody.control.quadratic_result import InfeasibleFault, Limit, QuadraticResult, limits_of
 from wholebody.control.quadratic_weights import Weights
-from wholebody.control.result import Fault, Result, Sheets
+from wholebody.control.result import Fault, Sheets
 from wholebody.control.table import Table
+from wholebody.control.tabled import TabledController
 from wholebody.control.tuning import Settings
 from wholebody.errors import BadProblem, Infeasible, UnknownName, WrongRecord
 from wholebody.kinematics.collision import Collisions
@@ -56,7 +56,7 @@ class Prepared:
     weights: Array
 
 
-class QuadraticController:
+class QuadraticController(TabledController[Prepared, QuadraticResult]):
     """Whole-body control of one robot with inequalities.
 
         controller = QuadraticController(model, friction=0.6)
@@ -64,12 +64,12 @@ class QuadraticController:
         command = controller.solve(model.at(q, v), problem)
         command.effort, command.contact_force("left_foot"), command.active, command.losses, command.fault
 
-    It gives what WBOSC(singular="truncated") gives as long as that keeps all limits: contacts that push and do not
-    slip, tip or spin; joints that can always still stop before their limits; efforts; distances between links. Else
-    each level gets as much as the limits and the levels above leave it. Which limits are reached is guessed from the
-    cycle before and put right one by one; where that does not settle, by quadratic programs. If there is no motion at
-    all that keeps the limits, the last safe command is given again with a `fault` that names limits and tasks, or
-    Infeasible is raised, as you choose.
+    It gives what WBOSC gives as long as that keeps all limits: contacts that push and do not slip, tip or spin; joints
+    that can always still stop before their limits; efforts; distances between links. Else each level gets as much as
+    the limits and the levels above leave it. Which limits are reached is guessed from the cycle before and put right
+    one by one; where that does not settle, by quadratic programs. Near a singularity it keeps the law of
+    WBOSC(singular="truncated"). If there is no motion at all that keeps the limits, the last safe command is given
+    again with a `fault` that names limits and tasks, or Infeasible is raised, as you choose.
 
     friction          μ of all contacts, or of each by its name
     least_force       that a contact presses with at least, N
@@ -81,8 +81,6 @@ class QuadraticController:
     weights           of tasks among those of their level, by name; 1 unless told. `weigh` changes them while running
     raise_infeasible  raise instead of giving the last safe command again
     """
-
-    KEPT = 8  # problems made ready
 
     def __init__(
         self,
@@ -123,6 +121,7 @@ class QuadraticController:
             raise WrongRecord(
                 f"collisions of {collisions.model!r} for a controller of {model!r}: make them of one model"
             )
+        super().__init__()
         self.model = model
         self.period = period
         self.limits = joint_limits(model, max_effort)
@@ -140,34 +139,15 @@ class QuadraticController:
         self._distances = Distances(collisions, clearance, closing, period) if collisions is not None else None
         settings = [period, task_tolerance, hard_tolerance, braking, clearance, closing, float(strict)]
         self._settings = np.concatenate([settings, limits.ravel()])
-        self._prepared: OrderedDict[int, Prepared] = OrderedDict()
-        self._problem: Problem | None = None
-        self._now: Prepared | None = None
-        self._last: QuadraticResult | None = None
-        self._written: Array | None = None
         self.enforces_effort = limit_efforts
 
     # --- before the loop ---------------------------------------------------------------------------
-
-    def prepare(self, problem: Problem) -> None:
-        """Check a problem against the robot and make it ready, so that nothing is left to do in the loop."""
-        self._ready(problem)
 
     def weigh(self, task: str, weight: float, seconds: float = 0.0) -> None:
         """Set the weight of a task among those of its level, at once or little by little from the next cycle on."""
         self._weights.change(task, weight, seconds)
         for each in self._prepared.values():
             self._fill_weights(each)
-
-    def _ready(self, problem: Problem) -> Prepared:
-        found = self._prepared.get(id(problem))
-        if found is None:
-            found = self._make_ready(problem)
-            self._prepared[id(problem)] = found
-            while len(self._prepared) > self.KEPT:
-                self._prepared.popitem(last=False)
-        self._problem, self._now = problem, found
-        return found
 
     def _make_ready(self, problem: Problem) -> Prepared:
         model = self.model
@@ -220,7 +200,7 @@ class QuadraticController:
 
     def solve(self, snapshot: Snapshot, problem: Problem) -> QuadraticResult:
         """The command of one cycle."""
-        now = self._now if problem is self._problem and self._now is not None else self._ready(problem)
+        now = self._ready(problem)
         model = self.model
         fault = begin_cycle(model, now.table, snapshot)
         if fault is not None:
@@ -243,16 +223,6 @@ class QuadraticController:
         result.explain(self._names(now), slack, residual, int(now.work.state[SOLVED]))
         self._last, self._written = result, sheet.flat
         return result
-
-    def table_of(self, problem: Problem) -> Table:
-        """The table of a problem, made ready if it is not yet."""
-        return (self._now if problem is self._problem and self._now is not None else self._ready(problem)).table
-
-    def written_command(self, result: Result) -> Array | None:
-        """Efforts, positions and velocities of the newest result in one array, to be changed; None after a fault."""
-        if result is not self._last or self._written is None:
-            return None
-        return self._written[: 3 * len(self.model.joint_names)]
 
     def _solve(self, snapshot: Snapshot, now: Prepared, settings: Array, output: Array) -> int:
         """Find motion and forces; how that went."""

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 
 from wholebody.control.quadratic_gradients import fill_gradient
-from wholebody.control.quadratic_least import block_of, least_losses
+from wholebody.control.quadratic_least import block_of, least_losses, lose_forces_with_motion, lose_strictly
 from wholebody.control.quadratic_levels import WELL
-from wholebody.control.quadratic_memory import ACTIVE, LAST, LEVELS, LISTED, ROWS, SOLVED, Active, All
+from wholebody.control.quadratic_memory import ACTIVE, LAST, LISTED, ROWS, SOLVED, STRICTLY, Active, All
 from wholebody.control.quadratic_motion import complete
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
@@ -25,9 +25,11 @@ UNSETTLED = 3
 VIOLATED = 1e-8
 """How far beyond its bound a limit is violated, in its own unit."""
 
-MOST_STEPS = 300
-"""So many sets of active limits are tried: one or two in a cycle like the one before, without a guess some fifty,
-and hundreds where levels lose very much.
+FEW_STEPS, MOST_STEPS = 100, 300
+"""So many sets of active limits are tried: one or two in a cycle like the one before, without a guess some fifty.
+
+Where levels lose very much, rounding can make the same limits come and go for ever. It hardly does so twice: after a
+few steps, another way is tried from the beginning.
 """
 
 ASKED_FOR = 2
@@ -41,14 +43,28 @@ def settle(a: All) -> int:
     state[SOLVED] = 0
     for row in range(state[ROWS]):
         active.begun[row] = active.value[row]
+    lose_forces_with_motion(active)
     guessed, state[ACTIVE] = state[ACTIVE], 0
     if not list_violated(active):
         return WELL
     state[ACTIVE] = guessed
+    verdict = _settle_from_guess(a, FEW_STEPS)
+    if verdict == UNSETTLED:
+        lose_strictly(active)
+        state[ACTIVE] = 0
+        verdict = _settle_from_guess(a, MOST_STEPS)
+    return verdict
+
+
+@compiled
+def _settle_from_guess(a: All, most: int) -> int:
+    """Begin with the limits that are active, and go on until none is violated; UNSETTLED if that takes too long."""
+    active = a.active
+    most += active.state[SOLVED]
     _list_guessed(active)
     learn_listed(a)
     _trim_guess(active)
-    while _meet_listed(active):
+    while _meet_listed(active, most):
         verdict = complete(a)
         if verdict != WELL or not list_violated(active):
             return verdict
@@ -113,7 +129,7 @@ def _trim_guess(active: Active) -> None:
     while True:
         least_losses(active)
         active.state[SOLVED] += 1
-        worst, order, least = -1, active.state[LEVELS] + 1, 0.0
+        worst, order, least = -1, active.state[STRICTLY] + 1, 0.0
         for k in range(active.state[ACTIVE]):
             at, price = _leading(active, active.price, k)
             if price < 0.0 and (at < order or (at == order and price < least)):
@@ -126,7 +142,7 @@ def _trim_guess(active: Active) -> None:
 @compiled
 def _leading(active: Active, price: Array, k: int) -> tuple[int, float]:
     """The first price of a limit that is not zero, and of which level it is."""
-    orders = active.state[LEVELS] + 1
+    orders = active.state[STRICTLY] + 1
     for order in range(orders):
         if price[k, order] != 0.0:
             return order, price[k, order]
@@ -139,13 +155,13 @@ def _let_go(active: Active, k: int) -> None:
     last = active.state[ACTIVE] - 1
     for j in range(k, last):
         active.row[j], active.side[j] = active.row[j + 1], active.side[j + 1]
-        for order in range(active.state[LEVELS] + 1):
+        for order in range(active.state[STRICTLY] + 1):
             active.before[j, order] = active.before[j + 1, order]
     active.state[ACTIVE] = last
 
 
 @compiled
-def _meet_listed(active: Active) -> bool:
+def _meet_listed(active: Active, most: int) -> bool:
     """Make limits active until none whose gradient is known is violated; False if that takes too long."""
     while True:
         row, side = _worst_listed(active)
@@ -157,7 +173,7 @@ def _meet_listed(active: Active) -> bool:
         while True:
             least_losses(active)
             active.state[SOLVED] += 1
-            if active.state[SOLVED] >= MOST_STEPS:
+            if active.state[SOLVED] >= most:
                 return False
             k = _go_on(active)
             if k < 0:
@@ -185,7 +201,7 @@ def _worst_listed(active: Active) -> tuple[int, int]:
 @compiled
 def _take_up(active: Active, row: int, side: int) -> None:
     """Make a limit active, at no price yet; the prices of the others are where the way begins."""
-    k, orders = active.state[ACTIVE], active.state[LEVELS] + 1
+    k, orders = active.state[ACTIVE], active.state[STRICTLY] + 1
     for j in range(k):
         for order in range(orders):
             active.before[j, order] = active.price[j, order]
@@ -202,7 +218,7 @@ def _go_on(active: Active) -> int:
     Of prices p > 0 before and p' < 0 now, the way stops at p / (p − p'): in the middle if both are of one level, at
     once if p is of a lower level than p', all but at the end if it is of a higher one.
     """
-    stop, order, share = -1, active.state[LEVELS] + 2, 2.0
+    stop, order, share = -1, active.state[STRICTLY] + 2, 2.0
     for k in range(active.state[ACTIVE] - 1):
         at, price = _leading(active, active.price, k)
         if price >= 0.0:
@@ -222,7 +238,7 @@ def _go_on(active: Active) -> int:
 @compiled
 def _mix(active: Active, shift: int, share: float) -> None:
     """Prices where the way stops: before + s (now − before), s = share ωˢʰⁱᶠᵗ, or 1 + share ωˢʰⁱᶠᵗ near its end."""
-    orders = active.state[LEVELS] + 1
+    orders = active.state[STRICTLY] + 1
     for k in range(active.state[ACTIVE]):
         for order in range(orders - 1, -1, -1):
             from_order = order - abs(shift)

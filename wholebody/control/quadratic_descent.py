@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from wholebody.control import quadratic_kernels as kernels
-from wholebody.control.quadratic_memory import ACTIVE, LAST, LEVEL, LEVELS, LISTED, ROWS, Active, Memory
+from wholebody.control.quadratic_least import block_of
+from wholebody.control.quadratic_memory import ACTIVE, LAST, LISTED, ROWS, STRICTLY, Active, Memory
 from wholebody.control.quadratic_program import Programs
 from wholebody.model.layout import Array
 
@@ -34,7 +35,7 @@ class Descent:
 
     def run(self) -> bool:
         """Keep all limits; False if that cannot be."""
-        losses, levels = self.active.losses, int(self.active.state[LEVELS])
+        losses, levels = self.active.losses, int(self.active.state[STRICTLY])
         self.active.state[ACTIVE] = 0
         losses[:] = 0.0
         kernels.evaluate(*self.memory)
@@ -75,16 +76,16 @@ class Descent:
     # --- inside ------------------------------------------------------------------------------------
 
     def _first(self, level: int) -> int:
-        return int(self.active.levels[LEVEL * level + 5])
+        return int(block_of(self.active, level)[0])
 
     def _solve(self, level: int) -> bool:
         """The program of one level, with more limits until no other is violated."""
         active, first, last = self.active, self._first(level), int(self.active.state[LAST])
-        rank, levels = int(active.levels[LEVEL * level + 4]), int(active.state[LEVELS])
+        rank, levels = int(block_of(active, level)[1]), int(active.state[STRICTLY])
         if first == last:
             return False
         weights = np.zeros(last - first)
-        weights[:rank] = 1.0
+        weights[:rank] = active.measure[first : first + rank] ** -2.0
         margin = MARGIN * (1.0 - level / levels)
         for _ in range(ROUNDS):
             found = self.programs.solve_scaled(weights, *self._rows(first, margin))

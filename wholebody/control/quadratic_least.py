@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from wholebody.control.quadratic_memory import ACTIVE, LAST, LEVEL, LEVELS, Active
+from wholebody.control.quadratic_memory import ACTIVE, FORCE, LAST, LEVEL, LEVELS, STRICTLY, Active
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
@@ -27,20 +27,61 @@ DEPENDENT = 1e-9
 MET = 1e-10
 """What is left of an excess by rounding, as a share of the greatest one."""
 
+LESS = 1e-3
+"""How little the loss of a level of forces counts beside the last one of motion; that of the next beside it, too."""
+
 ROUNDING = 1e-9
 """A price below that share of the greatest one of its level is none."""
 
 
 @compiled
 def block_of(active: Active, index: int) -> tuple[int, int]:
-    """Where the losses of a level stand, and how many there are."""
-    return active.levels[LEVEL * index + 5], active.levels[LEVEL * index + 4]
+    """Where the losses of a level stand, and how many there are; the last has all that follows."""
+    start = active.levels[LEVEL * index + 5]
+    if index == active.state[STRICTLY] - 1:
+        return start, active.state[LAST] - start
+    return start, active.levels[LEVEL * index + 4]
+
+
+@compiled
+def lose_forces_with_motion(active: Active) -> None:
+    """Levels in strict order; but forces, which come after all motion, lose together with the last level of it.
+
+    To be spared a hundredth of its loss, that would else bend forces without measure where limits all but depend on
+    each other, as those of two soles in almost one plane do; and prices drown in rounding.
+    """
+    levels = active.state[LEVELS]
+    active.state[STRICTLY] = 1
+    for index in range(levels):
+        kind, rank = active.levels[LEVEL * index], active.levels[LEVEL * index + 4]
+        if kind < FORCE and rank > 0:
+            active.state[STRICTLY] = index + 1
+    _measure(active, active.state[STRICTLY])
+
+
+@compiled
+def lose_strictly(active: Active) -> None:
+    """All levels in strict order, those of forces too."""
+    active.state[STRICTLY] = active.state[LEVELS]
+    _measure(active, active.state[LEVELS])
+
+
+@compiled
+def _measure(active: Active, first: int) -> None:
+    """Let the losses of levels from `first` on count ever less, those before like one."""
+    measure = 1.0
+    for index in range(active.state[LEVELS]):
+        start, rank = active.levels[LEVEL * index + 5], active.levels[LEVEL * index + 4]
+        if index >= first and rank > 0:
+            measure /= LESS
+        for c in range(start, start + rank):
+            active.measure[c] = measure
 
 
 @compiled
 def least_losses(active: Active) -> None:
     """The least losses with all active limits at their bounds, to losses; the prices to active.price."""
-    levels, count, losses = active.state[LEVELS], active.state[ACTIVE], active.losses
+    levels, count, losses = active.state[STRICTLY], active.state[ACTIVE], active.losses
     free, _ = block_of(active, 0)
     greatest = _load(active, count, free)
     left = count
@@ -55,6 +96,8 @@ def least_losses(active: Active) -> None:
         start, size = block_of(active, index)
         end = active.begin[index + 1] if index + 1 < levels else count
         _lose(active, index, active.begin[index], end, free, start, size, greatest)
+    for c in range(free, active.state[LAST]):
+        losses[c] *= active.measure[c]
 
 
 @compiled
@@ -66,10 +109,10 @@ def _load(active: Active, count: int, free: int) -> float:
         row, side = active.row[k], active.side[k]
         square = 0.0
         for c in range(free, end):
-            square += active.gradients[row, c] ** 2
+            square += (active.gradients[row, c] * active.measure[c]) ** 2
         weight = 1.0 / math.sqrt(square) if square > 1e-24 else 1.0
         for c in range(free, end):
-            active.M[k, c] = side * weight * active.gradients[row, c]
+            active.M[k, c] = side * weight * active.gradients[row, c] * active.measure[c]
         bound = active.lower[row] if side > 0 else active.upper[row]
         active.weight[k] = weight
         active.excess[k] = side * weight * (bound - active.begun[row])

@@ -16,13 +16,13 @@ PERIOD, TASK_TOLERANCE, HARD_TOLERANCE, BRAKING, CLEARANCE, CLOSING, STRICT, SET
 """Where the settings stand; after them, of each joint: lower, upper, velocity and effort limits."""
 
 HELD, FREE, PUSHED, LEVELS, WIDTH, PRESSED, ROWS, ROTATED, TURNED, PAIRS, FIRST = range(11)
-ACTIVE, LISTED, SOLVED, LAST, STATE = range(11, 16)
+ACTIVE, LISTED, SOLVED, LAST, STRICTLY, STATE = range(11, 17)
 """Where the sizes of a cycle stand.
 
 Rows of constraints; directions that nothing pushes; rank of what contacts push; levels; columns of the chain of u; rows
 of tasks on forces; rows of limits; reflections of either chain; pairs of links; the first column of tasks; limits that
 hold as equations; limits whose gradient is known; how often the least losses were sought; the
-end of all losses.
+end of all losses; levels that come strictly one after the other, the last of them with all that follow.
 """
 
 MOTION, REST, FORCE, LOOSE = 0, 1, 2, 3
@@ -70,6 +70,7 @@ class Active(NamedTuple):
     price: Array  # rows × orders: how hard each row presses on slack, then on each level
     before: Array  # the same where a step begins
     slack: Array  # what is left of each row that cannot be met
+    measure: Array  # nv + held: how great a loss counts as one, which matters between levels that lose together
     gram: Array  # memory: rows × rows
     share: Array  # memory: rows
     row: Integers  # which limits these are
@@ -149,7 +150,7 @@ def active_size(n: int, sizes: Sizes) -> tuple[int, int]:
     """How many numbers and integers the active limits take; of them there is at most one more than coordinates."""
     both, orders = n + sizes.held, 2 * sizes.levels + 4
     most = both + 1
-    return most * (both + 2 * most + 2 * orders + 4), 2 * most + orders
+    return most * (both + 2 * most + 2 * orders + 4) + both, 2 * most + orders
 
 
 def carve_active(
@@ -172,6 +173,7 @@ def carve_active(
         weight=cut(numbers, excess + most, (most,)),
         slack=cut(numbers, excess + 2 * most, (most,)),
         share=cut(numbers, excess + 3 * most, (most,)),
+        measure=cut(numbers, excess + 4 * most, (both,)),
         row=cut(integers, i, (most,)),
         side=cut(integers, i + most, (most,)),
         begin=cut(integers, i + 2 * most, (orders,)),

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from wholebody.control.problem import Problem
 from wholebody.control.result import Result
 from wholebody.control.table import constraint_line, sizes_of, task_line
-from wholebody.control.wbosc import WBOSC
+from wholebody.control.tabled import TabledController
 from wholebody.errors import BadProblem
 from wholebody.model.compiled import compiled
 from wholebody.model.cut import at_address
@@ -67,21 +67,30 @@ class Transitions:
         Servo(robot, clock, Impedance(smooth), behavior, mode=Mode.POSITION)
 
     A change is found by itself: another problem, another state, another gain, or a goal that moves by more than
-    `jump` (in its own unit) in one cycle, or whose velocity or acceleration changes by as much as that would ask for.
-    Goals that move less, along a trajectory, are followed as they are. A change during a transition begins a new one
-    from the command of that instant. Efforts, positions and velocities fade alike.
+    `jump` in one cycle, or whose velocity or acceleration changes by as much as that would ask for. Goals that move
+    less, along a trajectory, are followed as they are. A change during a transition begins a new one from the command
+    of that instant. Efforts, positions and velocities fade alike.
 
-    jump  how far a goal moves in one cycle, in its own unit, before that is a change that takes its time
+    jump        how far a goal of motion moves in one cycle, in m or rad, before that is a change that takes its time
+    force_jump  the same of a goal that is a force, in N
     """
 
-    jump: Annotated[float, Unit("1"), Bounds(1e-12, 1e12)]
+    jump: Annotated[float, Unit("m or rad"), Bounds(1e-12, 1e12)]
+    force_jump: Annotated[float, Unit("N"), Bounds(1e-12, 1e12)]
 
-    def __init__(self, controller: WBOSC, durations: Durations | None = None, jump: float = 0.02) -> None:
-        if not jump > 0:
-            raise BadProblem(f"a goal jumps if it moves by more than some value above 0, not {jump!r}")
+    def __init__(
+        self,
+        controller: TabledController[Any, Any],
+        durations: Durations | None = None,
+        jump: float = 0.02,
+        force_jump: float = 2.0,
+    ) -> None:
+        for name, value in {"a goal": jump, "a force": force_jump}.items():
+            if not value > 0:
+                raise BadProblem(f"{name} jumps if it moves by more than some value above 0, not {value!r}")
         self.controller, self.model, self.period = controller, controller.model, controller.period
         self.durations = durations or Durations()
-        self.jump = jump
+        self.jump, self.force_jump = jump, force_jump
         self._problem: Problem | None = None
         self._seen = np.zeros(0)
         self._held: tuple[str, ...] = ()
@@ -101,7 +110,7 @@ class Transitions:
 
     def solve(self, snapshot: Snapshot, problem: Problem) -> Result:
         """The command of one cycle, on its way from the last one if something changed."""
-        result = self.controller.solve(snapshot, problem)
+        result: Result = self.controller.solve(snapshot, problem)
         command = self.controller.written_command(result)
         if command is None:  # a fault: the last safe command, which is what we gave last
             return result
@@ -116,14 +125,14 @@ class Transitions:
     def _change(self, problem: Problem) -> int:
         table = self.controller.table_of(problem)
         if problem is self._problem:
-            found = int(changes(table.integers, self._seen, self.jump))
+            found = int(changes(table.integers, self._seen, self.jump, self.force_jump))
             if found == CONTACT:
                 self._held = _held(problem)
             return found
         before, self._problem, self._held, held = self._problem, problem, _held(problem), self._held
         size = sum(len(each.numbers) for each in (*problem.tasks, *problem.constraints))
         self._seen = np.zeros(size)
-        changes(table.integers, self._seen, self.jump)
+        changes(table.integers, self._seen, self.jump, self.force_jump)
         if before is None:
             return NOTHING
         return CONTACT if held != self._held else PRIORITY
@@ -151,7 +160,13 @@ def _held(problem: Problem) -> tuple[str, ...]:
 
 
 @compiled
-def changes(table: Integers, seen: Array, jump: float) -> int:
+def _is_force(kind: int) -> bool:
+    """Whether the goal of such a task is a force."""
+    return kind == kinds.EXTERNAL_FORCE or kind == kinds.INTERNAL_FORCE or kind == kinds.CONTACT_FORCE
+
+
+@compiled
+def changes(table: Integers, seen: Array, motion_jump: float, force_jump: float) -> int:
     """Compare the numbers of all tasks and constraints with those seen last; remember them, and say what changed."""
     sizes = sizes_of(table)
     found, at = NOTHING, 0
@@ -160,7 +175,7 @@ def changes(table: Integers, seen: Array, jump: float) -> int:
         numbers = at_address(line.address, line.length)
         if numbers[0] != seen[at]:
             found = max(found, STATE)
-        rows = line.rows
+        rows, jump = line.rows, force_jump if _is_force(line.kind) else motion_jump
         for i in range(1, line.length):
             moved = abs(numbers[i] - seen[at + i])
             column = (i - GAINS) // max(rows, 1) if i >= GAINS else 0

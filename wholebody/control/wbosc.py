@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +15,7 @@ from wholebody.control.problem import Problem
 from wholebody.control.result import Fault, Result, Sheets
 from wholebody.control.singular import TASK_TOLERANCE
 from wholebody.control.table import Table
+from wholebody.control.tabled import TabledController
 from wholebody.control.tuning import Settings
 from wholebody.errors import BadProblem
 from wholebody.model.layout import Array, Integers
@@ -34,7 +34,7 @@ class Prepared:
     sheets: Sheets
 
 
-class WBOSC:
+class WBOSC(TabledController[Prepared, Result]):
     """Whole-body operational space control of one robot.
 
         controller = WBOSC(model)
@@ -59,8 +59,6 @@ class WBOSC:
     hard_tolerance           below which numbers are rounding, and for constraints and motors
     """
 
-    KEPT = 8  # problems made ready
-
     def __init__(
         self,
         model: Model,
@@ -81,6 +79,7 @@ class WBOSC:
         tolerances = (shared_below, force_tolerance, hard_tolerance)
         if not (period > 0 and all(0 < each < 1 for each in tolerances)):
             raise BadProblem(f"period {period} and tolerances {tolerances} must be above 0, and tolerances below 1")
+        super().__init__()
         self.model = model
         self.period = period
         self.limits = joint_limits(model, max_effort)
@@ -88,26 +87,16 @@ class WBOSC:
         settings = [period, *tolerances, singular == "shared", *enforced]
         self._settings = np.concatenate([settings, self.limits.ravel()])
         self.enforces_effort = enforce_effort_limits
-        self._prepared: OrderedDict[int, Prepared] = OrderedDict()
-        self._problem: Problem | None = None
-        self._now: Prepared | None = None
-        self._last: Result | None = None
-        self._written: Array | None = None
         self._compile()
 
     def _compile(self) -> None:
         """Run the kernel once: if it must be compiled, that is done now and never in a loop."""
         self.solve(self.model.at(self.model.neutral()), Problem([CenterOfMassTask("compile", (0.0, 0.0, 0.0))]))
-        self._prepared.clear()
-        self._problem = self._now = self._last = self._written = None
-
-    def prepare(self, problem: Problem) -> None:
-        """Check a problem against the robot and make it ready, so that nothing is left to do in the loop."""
-        self._ready(problem)
+        self._forget()
 
     def solve(self, snapshot: Snapshot, problem: Problem) -> Result:
         """The command of one cycle. It raises nothing once the problem is prepared."""
-        now = self._now if problem is self._problem and self._now is not None else self._ready(problem)
+        now = self._ready(problem)
         model = self.model
         fault = begin_cycle(model, now.table, snapshot)
         if fault is not None:
@@ -130,30 +119,13 @@ class WBOSC:
         self._last, self._written = result, sheet.flat
         return result
 
-    def table_of(self, problem: Problem) -> Table:
-        """The table of a problem, made ready if it is not yet."""
-        return (self._now if problem is self._problem and self._now is not None else self._ready(problem)).table
-
-    def written_command(self, result: Result) -> Array | None:
-        """Efforts, positions and velocities of the newest result in one array, to be changed; None after a fault."""
-        if result is not self._last or self._written is None:
-            return None
-        return self._written[: 3 * len(self.model.joint_names)]
-
-    def _ready(self, problem: Problem) -> Prepared:
-        found = self._prepared.get(id(problem))
-        if found is None:
-            table = Table(problem, self.model)
-            numbers, integers = size_of_memory(self.model.nv, table.sizes)
-            size = output_size(len(self.model.joint_names), self.model.nv, table.sizes)
-            sheets = Sheets(self.model, table, size)
-            found = Prepared(table, np.zeros(numbers), np.zeros(integers, np.int64), sheets)
-            try_out(table, self.model)
-            self._prepared[id(problem)] = found  # the table keeps the problem, so its id is its own
-            while len(self._prepared) > self.KEPT:
-                self._prepared.popitem(last=False)
-        self._problem, self._now = problem, found
-        return found
+    def _make_ready(self, problem: Problem) -> Prepared:
+        table = Table(problem, self.model)
+        numbers, integers = size_of_memory(self.model.nv, table.sizes)
+        size = output_size(len(self.model.joint_names), self.model.nv, table.sizes)
+        sheets = Sheets(self.model, table, size)
+        try_out(table, self.model)
+        return Prepared(table, np.zeros(numbers), np.zeros(integers, np.int64), sheets)
 
     def _safe(self, fault: Fault, snapshot: Snapshot, now: Prepared) -> Result:
         """The last safe command; before there was one, where the robot is, held by what gravity needs."""
