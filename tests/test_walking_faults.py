@@ -13,7 +13,7 @@ pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
 
 
 def dead_imu(state):
-    state["imu"]["orientation"] = math.nan
+    state["imu"]["orientation"] = state["imu"]["angular_velocity"] = math.nan
 
 
 def swinging(doing):

@@ -36,6 +36,8 @@ from wholebody.parameters.owned import Opened
 
 CLIENTS = 64
 """Processes that may tell it something at the same time."""
+QUIET = 0.1
+"""s. How long the robot stands, and no sensor is silent, before an order counts as completed."""
 KEPT = 256
 """Orders and reports that are not overwritten yet."""
 _BEARING = {"both": Bearing.BOTH, "left": Bearing.LEFT, "right": Bearing.RIGHT}
@@ -49,6 +51,7 @@ class _UnderWay:
     until: float  # when a velocity ends
     steps: int  # of its own: when no more are to come, those before it are done, and it begins
     started: bool = False
+    quiet_since: float | None = None  # when the robot came to stand, with all its senses
 
 
 class WalkingDesk(Opened):
@@ -185,7 +188,11 @@ class WalkingDesk(Opened):
             self._finish(Stage.FAILED, time, walking.trouble)
         elif walking.velocity is not None and time >= now.until:
             walking.stop()
-        elif walking.standing and not walking.blind and time >= now.until:
+        elif not walking.standing or walking.blind or time < now.until:
+            now.quiet_since = None
+        elif now.quiet_since is None:
+            now.quiet_since = time
+        elif time >= now.quiet_since + QUIET:
             self._finish(Stage.COMPLETED, time)
 
     def _finish(self, stage: Stage, time: float, text: str = "") -> None:

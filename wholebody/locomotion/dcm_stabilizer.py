@@ -39,6 +39,8 @@ class DcmGains:
     velocity: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 20.0  # k₂
     lean: Annotated[float, Unit("1/(m s²)"), Bounds(0, 5000)] = 200.0  # of the trunk, for ξ out of reach
     give: Annotated[float, Unit("1/s"), Bounds(0, 100)] = 80.0  # how fast the trunk yields to a push
+    forget: Annotated[float, Unit("1/s"), Bounds(0, 10)] = 1.0  # how fast a tilt becomes usual
+    most_error: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.05  # of the tilt that the sensors tell
     unnoticed: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.004  # a tilt so small is no push
     reach: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.95  # of the support area: ξ further out makes the trunk lean
     upright: Annotated[float, Unit("1/s"), Bounds(0, 50)] = 3.0  # how fast the trunk comes back
@@ -66,6 +68,7 @@ class DcmStabilizer:
         self._velocity = np.zeros(2)
         self._integral = np.zeros(2)
         self._lean, self._leaning = np.zeros(2), np.zeros(2)
+        self._usual: Array | None = None
 
     def correct(self, target: Target, balance: Balance, period: float) -> Command:
         """What to do in this cycle."""
@@ -87,7 +90,9 @@ class DcmStabilizer:
         dcm = balance.capture_point[:2]
         push = np.zeros(2)
         if math.isinf(target.phase_left):  # walking, ξ is out of the area all the time
-            push = gains.lean * (dcm - nearest_inside(scaled(area, gains.reach), dcm)) + self._yielding(balance)
+            push = gains.lean * (dcm - nearest_inside(scaled(area, gains.reach), dcm)) + self._yielding(balance, period)
+        else:
+            self._usual = None
         self._lean_trunk(command, push, period)
         if self.steps:
             if (wanted != zmp).any():
@@ -95,15 +100,22 @@ class DcmStabilizer:
             command.falling = bool((nearest_inside(area, dcm) != dcm).any())
         return command
 
-    def _yielding(self, balance: Balance) -> Array:
+    def _yielding(self, balance: Balance, period: float) -> Array:
         """How a trunk that was pushed out of its way goes along, as if it were not held so stiffly.
 
-        On soft ankles it yields by itself, and to go along with the tilt that they make would be to fall.
+        A tilt that is there all the time is the sensors' error, and no push: to go along with it would never end. On
+        soft ankles it yields by itself, and to go along with the tilt that they make would be to fall.
         """
         gains, turning = self.gains, balance.turning
         if balance.flexion.any():
             return np.zeros(2)
         away = balance.lean - self._lean
+        if self._usual is None:
+            self._usual = away.copy()
+        self._usual += min(1.0, period * gains.forget) * (away - self._usual)
+        size = math.hypot(*self._usual)
+        self._usual *= min(1.0, gains.most_error / max(size, 1e-9))
+        away = away - self._usual
         speed = np.array([turning[1], -turning[0]]) - self._leaning
         share = max(0.0, 1.0 - gains.unnoticed / max(math.hypot(*away), 1e-9))
         return np.asarray(share * (gains.give**2 * away + 2.0 * gains.give * speed))
