@@ -28,6 +28,7 @@ COMMANDS = (
     "robots",
     "sim",
     "walk",
+    "crawl",
     "motion",
     "teach",
     "channels",

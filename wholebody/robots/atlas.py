@@ -10,6 +10,7 @@ Missing, estimated or chosen by us:
 - servo gains: chosen so that the robot stands
 - knees: a patch of ours at the front of the shin's upper end, to kneel on
 - posture 'crawl': found by us, on wrists and knees; the thesis prints no angles
+- posture 'crawling': the same with elbows turned outward, which halves their efforts when one hand bears
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ CRAWL = {
     "!_arm_wry": 1.7783,
     "!_arm_wrx": -0.1934,
 }
+CRAWLING = CRAWL | {"!_arm_shy": -1.15, "!_arm_ely": 2.5}
 KNEELING = (0.0, -math.pi / 2, 0.0)  # a surface at the front of the shin, on which the robot kneels
 MIRRORED = "!_arm_shx !_arm_elx !_arm_wrx !_leg_hpz !_leg_hpx !_leg_akx"
 
@@ -78,6 +80,7 @@ def robot() -> Robot:
             "home": both_sides(ARMS, mirrored=MIRRORED),
             "stand": both_sides({"!_leg_hpy": -0.25, "!_leg_kny": 0.58, "!_leg_aky": -0.33} | ARMS, mirrored=MIRRORED),
             "crawl": both_sides(CRAWL, mirrored=MIRRORED) | {"neck_ry": -0.5},
+            "crawling": both_sides(CRAWLING, mirrored=MIRRORED) | {"neck_ry": -0.5},
         },
         may_touch=MAY_TOUCH,
         gaps=gaps_in(__doc__),

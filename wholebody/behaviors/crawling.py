@@ -1,0 +1,137 @@
+"""Crawling: crawl, turn and stop on wrists and knees, as one tells a person.
+
+crawling = Crawling(robots.load("atlas"))
+crawling.crawl(distance=2.0)
+...
+crawling.cycle(state, reference)     # every period
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from wholebody.errors import BadFootsteps, SensorLost
+from wholebody.hardware import Record
+from wholebody.locomotion.crawl_gait import CrawlGait
+from wholebody.locomotion.crawler import Crawler
+from wholebody.locomotion.footsteps import Place, Velocity
+from wholebody.robots.robot import Robot
+
+NEAR, TURNED = 0.03, math.radians(2.0)
+"""m and rad: nearer to its goal the robot is there."""
+STEER = 0.25
+"""1/s: how strongly it steers back to its way."""
+PATIENCE = 0.05
+"""s. How long a sensor may be silent."""
+
+
+class Crawling:
+    """A robot that can be told where to crawl at any time; what it is told last counts.
+
+    heading says whether it steers by where its IMU and limbs say it is, or goes blindly as planned. `trouble` says why
+    it stopped by itself, if it did: then it rests on its limbs, and does nothing any more.
+    """
+
+    def __init__(self, robot: Robot, gait: CrawlGait | None = None, *, heading: bool = True) -> None:
+        self.crawler = Crawler(robot, gait)
+        self.trouble = ""
+        self._heading = heading
+        self._goal: Place | None = None
+        self._velocity: Velocity | None = None
+        self._way = Place(0.0, 0.0, 0.0)
+        self._time, self._lost_since = 0.0, math.inf
+
+    # What one tells it.
+
+    def crawl(self, distance: float | None = None, velocity: Velocity | Sequence[float] | None = None) -> None:
+        """Crawl so far forward (m; negative: backward), or on and on at a velocity (m/s, m/s, rad/s)."""
+        if (distance is None) == (velocity is None):
+            raise BadFootsteps("say either a distance or a velocity; one of them")
+        if velocity is not None:
+            self._begin(None, Velocity(*(_finite(value) for value in velocity)))
+        else:
+            self._begin(self.place.beside(_finite(distance), 0.0), None)
+
+    def turn(self, angle: float) -> None:
+        """Turn on the spot, to the left if positive, rad; more than half a circle too."""
+        x, y, yaw = self.place
+        self._begin(Place(x, y, yaw + _finite(angle)), None)
+
+    def stop(self) -> None:
+        """Rest on all limbs, after the steps that bring them to their places."""
+        self._goal = self._velocity = None
+        self.crawler.pattern.velocity = Velocity()
+
+    @property
+    def place(self) -> Place:
+        """Where it is, as far as it knows: seen from where it began."""
+        return self.crawler.body if self._heading else self.crawler.pattern.body
+
+    @property
+    def standing(self) -> bool:
+        """Whether it is done with all that it was told."""
+        return self._goal is None and self._velocity is None and self.crawler.pattern.standing
+
+    # What it does.
+
+    def cycle(self, state: Record, reference: Record) -> None:
+        """One period: fill the reference from the state."""
+        self._time = float(state["time"])
+        steps = self.crawler.pattern.steps
+        try:
+            self.crawler.cycle(state, reference)
+            self._lost_since = math.inf
+        except SensorLost as error:
+            self._rest_blindly(error, reference)
+        if self.crawler.pattern.steps != steps or self.crawler.pattern.standing:
+            self._steer()
+
+    def _rest_blindly(self, error: SensorLost, reference: Record) -> None:
+        """Hold the last command; if the sensor stays lost, stay there."""
+        self._lost_since = min(self._lost_since, self._time)
+        if self._time - self._lost_since >= PATIENCE and not self.trouble:
+            self.trouble = f"{error}; it rests"
+            self.stop()
+        self.crawler.hold(reference)
+
+    def _begin(self, goal: Place | None, velocity: Velocity | None) -> None:
+        if self.trouble:
+            raise SensorLost(f"it does not crawl any more: {self.trouble}")
+        self._goal, self._velocity, self._way = goal, velocity, self.place
+        self._steer()
+
+    def _steer(self) -> None:
+        """The velocity of the next step."""
+        if self._goal is not None:
+            self._steer_to(self._goal)
+        elif self._velocity is not None:
+            self.crawler.pattern.velocity = self._on_its_way(self._velocity)
+
+    def _steer_to(self, goal: Place) -> None:
+        here, pattern, gait = self.place, self.crawler.pattern, self.crawler.gait
+        away = goal.seen_from(here)
+        turn = goal.yaw - here.yaw  # whole circles count
+        if abs(away.x) < NEAR and abs(turn) < TURNED:
+            self._goal = None
+            pattern.velocity = Velocity()
+            return
+        most = (gait.forward if away.x > 0 else gait.backward, gait.aside, gait.turn)
+        wish = np.clip((away.x, away.y, turn), np.negative(most), most) / pattern.period
+        pattern.velocity = gait.clamped(Velocity(*wish.tolist()), pattern.period)
+
+    def _on_its_way(self, velocity: Velocity) -> Velocity:
+        """The velocity, and back to the line that it goes along if it does not turn."""
+        if not self._heading or velocity.turn:
+            return velocity
+        off = self.place.seen_from(self._way)
+        ahead = math.copysign(1.0, velocity.forward)
+        return Velocity(velocity.forward, velocity.leftward - STEER * off.y, -STEER * (off.yaw + ahead * 0.5 * off.y))
+
+
+def _finite(value: float | None) -> float:
+    if value is None or not math.isfinite(value):
+        raise BadFootsteps(f"{value} is nowhere to crawl to; give a finite number")
+    return float(value)

@@ -1,0 +1,168 @@
+"""wholebody crawl: a virtual robot on its wrists and knees crawls forward, backward and turns; film and report.
+
+With --from it imitates a captured person instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from wholebody import robots
+from wholebody.behaviors.crawling import Crawling
+from wholebody.hardware import Record
+from wholebody.locomotion.crawl_odometry import heading
+from wholebody.model import Model
+from wholebody.motion.capture import Capture
+from wholebody.motion.captured_gait import CapturedGait
+from wholebody.motion.imitation import Imitation
+from wholebody.motion.retarget import imitate
+from wholebody.robots.robot import Placement, Robot
+from wholebody.simulation import SensorModel, Simulation
+from wholebody.simulation.film import Recording
+
+FALLEN = 0.2  # m that the pelvis is lower than at the start
+LONGEST = 150.0  # s of one order
+TELL = 5.0  # s between two lines
+CYCLES = 5
+console = Console(highlight=False, soft_wrap=True)
+
+Controller = Callable[[Record, Record], bool]
+"""Fills a reference from a state; False when it is done."""
+
+
+class Crawl:
+    """A run in a simulation: what is true of the robot, told now and then, and a report of it."""
+
+    def __init__(self, robot: Robot, simulation: Simulation, recording: Recording | None) -> None:
+        self.robot, self.simulation, self.fell = robot, simulation, False
+        self.effort = 0.0
+        self.lines: list[str] = []
+        self._recording = recording
+        self._limits = np.array([joint.effort for joint in robot.moving])
+        self._state, self._reference = simulation.new_state(), simulation.new_reference()
+        self._height = float(simulation.base_to_world[2, 3])
+        self._yaw = heading(simulation.base_to_world[:3, :3])
+
+    def follow(self, name: str, controller: Controller) -> None:
+        """One order, until it is done, the robot falls, or it takes too long."""
+        simulation, began, told = self.simulation, self.simulation.time, self.simulation.time
+        while not self.fell and simulation.time - began < LONGEST:
+            simulation.read(self._state)
+            if not controller(self._state, self._reference):
+                break
+            simulation.write(self._reference)
+            simulation.advance()
+            self._look()
+            if simulation.time - told >= TELL:
+                told = simulation.time
+                console.print(f"{simulation.time:6.1f} s  {name:<14} {self.where()}")
+        self.lines.append(f"| {name} | {simulation.time - began:.1f} | {self.where()} |")
+
+    def where(self) -> str:
+        """Where the robot is, in words."""
+        base = self.simulation.base_to_world
+        x, y, _ = self.simulation.com_in_world
+        return f"at {x:.2f}, {y:.2f} m, turned {math.degrees(self._yaw):.0f}°" + (
+            "" if base[2, 3] >= self._height - FALLEN else ", fallen"
+        )
+
+    def text(self) -> str:
+        """The report."""
+        verdict = "It fell." if self.fell else "It did not fall."
+        return "\n".join(
+            [
+                f"# {self.robot.title or self.robot.name} crawls", "",
+                f"{verdict} {self.robot.mass:.0f} kg; its hardest joint had {self.effort:.0%} of its effort limit.", "",
+                "| done | seconds | then |", "|---|---|---|", *self.lines, "",
+            ]
+        )  # fmt: skip
+
+    def _look(self) -> None:
+        base = self.simulation.base_to_world
+        self._yaw += math.remainder(heading(base[:3, :3]) - self._yaw, math.tau)
+        self.fell = self.fell or bool(base[2, 3] < self._height - FALLEN)
+        self.effort = max(self.effort, float(np.max(np.abs(self.simulation.truth["effort"]) / self._limits)))
+        if self._recording is not None:
+            self._recording.look(self.simulation)
+
+
+def crawl(
+    robot: Annotated[str, typer.Argument(help="Which robot; it needs arms, legs and a posture 'crawl'.")] = "atlas",
+    distance: Annotated[float, typer.Option(help="How far forward, m.")] = 1.0,
+    turn: Annotated[float, typer.Option(help="How far to turn then, degrees; to the left if positive.")] = 45.0,
+    back: Annotated[float, typer.Option(min=0.0, help="How far backward then, m.")] = 0.5,
+    source: Annotated[Path | None, typer.Option("--from", help="Motion capture (.bvh) to imitate instead.")] = None,
+    cycles: Annotated[int, typer.Option(min=1, help="Cycles of the imitated gait.")] = CYCLES,
+    noise: Annotated[bool, typer.Option(help="Sensors with noise, resolution and delay.")] = True,
+    seed: Annotated[int, typer.Option(min=0, help="Of the noise.")] = 0,
+    out: Annotated[Path, typer.Option(help="Where to put film and report.")] = Path("out/crawl"),
+    film: Annotated[bool, typer.Option(help="Whether to film it.")] = True,
+) -> None:
+    """See a virtual robot crawl on wrists and knees: forward, a turn on the spot, backward; or as a person did."""
+    loaded = robots.load(robot)
+    imitation = None if source is None else imitate(CapturedGait.of(Capture.read(source)), Model(loaded))
+    crawling = Crawling(loaded) if imitation is None else None
+    out.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        sensors = SensorModel.realistic() if noise else None
+        simulation = stack.enter_context(Simulation(loaded, seed=seed, sensors=sensors))
+        recording = stack.enter_context(Recording(out / "crawl.mp4", 60.0)) if film else None
+        if imitation is not None:
+            simulation.reset(imitation.joints[0], base=base_of(imitation.model, imitation.q[0]))
+            run = Crawl(loaded, simulation, recording)
+            run.follow(f"{cycles} cycles", player(imitation, cycles, simulation))
+        else:
+            assert crawling is not None
+            simulation.reset(crawling.crawler.q[7:], base=base_of(crawling.crawler.model, crawling.crawler.q))
+            run = Crawl(loaded, simulation, recording)
+            run.follow("rest", orders(crawling, lambda: None))
+            run.follow(f"forward {distance:g} m", orders(crawling, lambda: crawling.crawl(distance=distance)))
+            run.follow(f"turn {turn:g}°", orders(crawling, lambda: crawling.turn(math.radians(turn))))
+            run.follow(f"backward {back:g} m", orders(crawling, lambda: crawling.crawl(distance=-back)))
+    (out / "report.md").write_text(run.text(), encoding="utf-8")
+    console.print(run.text())
+    console.print(f"written: {', '.join(str(path) for path in sorted(out.iterdir()))}")
+    if run.fell:
+        raise typer.Exit(1)
+
+
+def orders(crawling: Crawling, order: Callable[[], None]) -> Controller:
+    """A controller that gives an order first, and is done when the robot rests again, a second later at least."""
+    began: list[float] = []
+
+    def controller(state: Record, reference: Record) -> bool:
+        if not began:
+            began.append(float(state["time"]))
+            order()
+        crawling.cycle(state, reference)
+        return not crawling.standing or float(state["time"]) - began[0] < 1.0
+
+    return controller
+
+
+def player(imitation: Imitation, cycles: int, simulation: Simulation) -> Controller:
+    """A controller that plays an imitation, so many cycles."""
+    table = imitation.table(cycles)
+    times = np.arange(0.0, table.duration, simulation.period)
+    rows = iter(table.trajectory().sample(times).position)
+
+    def controller(_: Record, reference: Record) -> bool:
+        row = next(rows, None)
+        if row is not None:
+            reference["position"] = row
+        return row is not None
+
+    return controller
+
+
+def base_of(model: Model, q: np.ndarray) -> Placement:
+    """Where the base is in a configuration."""
+    return Placement.of(model.at(q).placement(model.frame(model.robot.root)))

@@ -1,0 +1,106 @@
+"""CrawlGait: how a robot crawls on wrists and knees, in time and in size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from wholebody.errors import BadGait
+from wholebody.locomotion.footsteps import Velocity
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.motion.captured_gait import CRAWLING
+from wholebody.motion.imitating_limbs import limbs_of
+from wholebody.parameters import Bounds, Unit
+from wholebody.robots import geometry
+
+POSTURE, HOME = "crawl", "crawling"
+"""Postures of a robot: on the ground, and where its joints tend to while it crawls, if that is another."""
+FORWARD = tuple(CRAWLING.index(part) for part in ("left_knee", "left_wrist", "right_knee", "right_wrist"))
+"""The order of swings in which the centre of mass has to go the shortest way aside; backward, it is reversed."""
+AHEAD, HANDS = 0.364, 0.2925
+"""Of the length of an arm: how far hands are before the centre of mass, and to its side."""
+BEHIND, KNEES = 0.745, 0.4
+"""Of the length of a thigh: how far knees are behind the centre of mass, and to its side.
+
+Found by search: where joints have the least efforts over a cycle.
+"""
+BRISK = 0.9
+"""The shortest swing, as a share of the longest."""
+
+
+@dataclass(frozen=True, eq=False)
+class CrawlGait:
+    """One limb in the air, three on the ground; the centre of mass is inside of what bears by a margin.
+
+    places are the four limbs' neutral ones (4 × 2, in the order of CRAWLING) and com that of the centre of mass, both
+    seen from the body: x forward, y left, the origin between the limbs. reach bounds what one cycle can do: metres
+    forward, backward and aside, and radians.
+    """
+
+    places: Array
+    com: Array
+    height: Annotated[float, Unit("m"), Bounds(0.05, 3.0)]  # of the centre of mass
+    swing: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 0.55
+    briefest: Annotated[float, Unit("s"), Bounds(0.02, 5.0)] = 0.15  # all limbs on the ground, between two swings
+    lift: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.05
+    margin: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.04
+    sway: Annotated[float, Unit("m"), Bounds(0.001, 0.5)] = 0.06  # of the zero-moment point about the centre of mass
+    forward: Annotated[float, Unit("m"), Bounds(0.01, 2.0)] = 0.4
+    backward: Annotated[float, Unit("m"), Bounds(0.01, 2.0)] = 0.35
+    aside: Annotated[float, Unit("m"), Bounds(0.01, 2.0)] = 0.12
+    turn: Annotated[float, Unit("rad"), Bounds(0.01, 2.0)] = 0.3
+    lean: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.07  # of the centre of mass, away from a limb that swings
+    careful_sway: Annotated[float, Unit("m"), Bounds(0.001, 0.5)] = 0.056  # when it goes backward, or turns on the spot
+    careful_lean: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.05
+    pitch: Annotated[float, Unit("rad"), Bounds(0.0, 1.6)] = 0.754  # of the trunk's root, forward
+
+    def __post_init__(self) -> None:
+        """Refuse limbs that are not one at each corner."""
+        signs = np.sign(self.places)
+        if self.places.shape != (4, 2) or (signs != [[1, 1], [1, -1], [-1, 1], [-1, -1]]).any():
+            raise BadGait(f"hands before the body and knees behind, left and right, are needed; not {self.places}")
+
+    def swing_of(self, step: float) -> float:
+        """Seconds of a swing over so many metres: as the root of them, so that accelerations are alike."""
+        return self.swing * min(1.0, max(BRISK, math.sqrt(step / self.forward)))
+
+    def clamped(self, velocity: Velocity, period: float) -> Velocity:
+        """The nearest velocity, in the same proportions, whose cycle of so many seconds is within reach."""
+        ahead = self.forward if velocity.forward > 0 else self.backward
+        pairs = ((velocity.forward, ahead), (velocity.leftward, self.aside), (velocity.turn, self.turn))
+        share = sum(abs(value) * period / most for value, most in pairs)
+        return velocity if share <= 1.0 else Velocity(*(value / share for value in velocity))
+
+
+def on_ground(model: Model, posture: str = POSTURE) -> Array:
+    """The configuration in a posture, put on the ground."""
+    if posture not in model.robot.postures:
+        raise BadGait(f"'{model.robot.name}' has no posture '{posture}', which says how it is on wrists and knees")
+    q, base = model.posture(posture), geometry.standing(model.robot, posture)
+    q[:3], q[3:7] = base[:3, 3], Rotation.from_matrix(base[:3, :3]).as_quat()
+    return q
+
+
+def home_of(model: Model) -> Array:
+    """Joint positions near to which a robot crawls."""
+    robot = model.robot
+    return robot.posture(HOME if HOME in robot.postures else POSTURE)
+
+
+def crawl_gait_of(model: Model, **changes: float) -> CrawlGait:
+    """A gait that suits a robot's size: places and reach by the lengths of its arms and thighs."""
+    limbs, at = limbs_of(model, CRAWLING), model.at(on_ground(model))
+    arm, thigh = limbs[0].length, limbs[2].length
+    hand, knee = (AHEAD * arm, HANDS * arm), (-BEHIND * thigh, KNEES * thigh)
+    places = np.array([hand, hand, knee, knee]) * [(1, 1), (1, -1), (1, 1), (1, -1)]
+    sizes = {
+        "lift": 0.053 * thigh, "margin": 0.13 * thigh, "sway": 0.21 * thigh, "lean": 0.19 * thigh,
+        "careful_sway": 0.15 * thigh, "careful_lean": 0.13 * thigh,
+        "forward": 0.95 * thigh, "backward": 0.85 * thigh, "aside": 0.3 * thigh,
+    }  # fmt: skip
+    return CrawlGait(places, np.zeros(2), float(at.com_in_world[2]), **(sizes | changes))

@@ -1,0 +1,131 @@
+"""CrawlJoints: configurations of a robot whose limbs and centre of mass are where a crawl wants them, cycle by cycle.
+
+From one cycle to the next targets move by millimetres, so that one step of the weighted, regularised least squares
+(Crawl, Eq. 4.10) is enough:
+
+    v = argmin Σ wᵢ ‖Jᵢ v − eᵢ‖² + Σ ρⱼ (vⱼ − (home − q)ⱼ)²,    q ← q ⊕ v
+
+Goals are the four limbs, the centre of mass in two rows (Eq. 4.12–4.14), how the trunk is turned, palms that lie flat,
+and feet that stay off the ground behind their knees. What is soft only shapes what the limbs leave free: weights
+are a thousand times apart. Nothing is switched when a limb lifts, so that joints move smoothly.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from wholebody.kinematics.iterative_rows import rotation_gap
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.model.snapshot import Snapshot
+from wholebody.motion.imitating_limbs import ImitatingLimb, moving_joints
+
+LIMB, COM = 3000.0, 1000.0
+"""Weights per m²."""
+FOOT = 30.0
+TRUNK, ROLL, PALM = 1.0, 0.3, 0.05
+"""Weights per rad²: of the trunk's yaw and pitch, of its roll, and of palms that are not flat."""
+HOME, STILL = 0.1, 1e6
+"""Weights per rad² of joints that move towards home, and of those that do not move at all."""
+OFF_GROUND = 0.03
+"""m by which feet are higher than in the robot's own posture, so that knees bear."""
+FOLDED = 3.0
+"""How much higher than its knee a foot is lifted: the shin folds, and the knee comes off the ground."""
+
+
+class CrawlJoints:
+    """Solves one cycle after the other; feet are as high as in a stance on the ground, joints stay near home."""
+
+    def __init__(
+        self, model: Model, limbs: tuple[ImitatingLimb, ...], stance: Array, home: Array, pitch: float
+    ) -> None:
+        self.model, self.limbs, self.home = model, limbs, home
+        at = model.at(stance)
+        self.frames = [model.frame(limb.frame) for limb in limbs]
+        self._root = model.frame(model.robot.root)
+        self._clearances = [limb.clearance for limb in limbs]
+        self._outlines = [np.array(limb.outline) for limb in limbs]
+        self._feet = [
+            (index, model.frame(limb.behind), float(at.position(model.frame(limb.behind))[2]) + OFF_GROUND)
+            for index, limb in enumerate(limbs)
+            if limb.behind
+        ]
+        self._palms = [index for index, limb in enumerate(limbs) if not limb.behind]
+        c, s = math.cos(pitch), math.sin(pitch)
+        self._turned = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+        self._wanted, self._trunk = np.zeros(12), np.sqrt([ROLL, TRUNK, TRUNK])
+        moving = set(moving_joints(model.robot, limbs)) | {name for limb in limbs for name in limb.joints}
+        self._prior = np.array([0.0] * 6 + [HOME if name in moving else STILL for name in model.joint_names])
+        self._prior[:6] = 1e-6
+        self._lower, self._upper = (
+            np.array([getattr(joint, end) for joint in model.robot.moving]) for end in ("lower", "upper")
+        )
+        rows = 3 * len(limbs) + 2 + len(self._feet) + 3 + 2 * len(self._palms)
+        self._J, self._e = np.zeros((rows, model.nv)), np.zeros(rows)
+
+    def solve(self, q: Array, places: Array, com: Array, yaw: float) -> Array:
+        """The configuration after q, with limbs at places (over the ground), com x y, and the trunk turned by yaw."""
+        J, e = self._rows(self.model.at(q), places, com, yaw)
+        wish = np.concatenate([np.zeros(6), self.home - q[7:]])
+        low = np.concatenate([np.full(6, -np.inf), self._lower - q[7:]])
+        high = np.concatenate([np.full(6, np.inf), self._upper - q[7:]])
+        return self.model.integrate(q, self._bounded(J, e, wish, low, high), 1.0)
+
+    def gaps(self, q: Array, places: Array) -> Array:
+        """How far limbs are from their places, m."""
+        at = self.model.at(q)
+        there = np.array([at.position(frame) for frame in self.frames])
+        return np.asarray(np.linalg.norm(self._targets(at, places) - there, axis=1))
+
+    def _bounded(self, J: Array, e: Array, wish: Array, low: Array, high: Array) -> Array:
+        """The least squares within the limits of joints: those that would go beyond are put there, the others go on."""
+        H, b = J.T @ J, J.T @ e + self._prior * wish
+        H[np.diag_indices_from(H)] += self._prior
+        v, fixed = np.linalg.solve(H, b), np.zeros(len(b), bool)
+        for _ in range(3):
+            beyond = (v < low - 1e-9) | (v > high + 1e-9)
+            if not beyond.any():
+                break
+            fixed |= beyond
+            v = np.clip(v, low, high)
+            free = ~fixed
+            v[free] = np.linalg.solve(H[np.ix_(free, free)], b[free] - H[np.ix_(free, fixed)] @ v[fixed])
+        return np.asarray(np.clip(v, low, high))
+
+    def _targets(self, at: Snapshot, places: Array) -> Array:
+        """Where the frames of limbs are to be: a surface that is tilted stands on its lowest corner."""
+        result = places.copy()
+        for index, (frame, outline) in enumerate(zip(self.frames, self._outlines, strict=True)):
+            result[index, 2] += self._clearances[index] - (outline @ at.rotation(frame)[2, :2]).min()
+        return np.asarray(result)
+
+    def _rows(self, at: Snapshot, places: Array, com: Array, yaw: float) -> tuple[Array, Array]:
+        """All rows, times the roots of their weights."""
+        J, e, row = self._J, self._e, 0
+        targets = self._targets(at, places)
+        for index, frame in enumerate(self.frames):
+            J[row : row + 3] = math.sqrt(LIMB) * at.jacobian(frame)[:3]
+            e[row : row + 3] = math.sqrt(LIMB) * (targets[index] - at.position(frame))
+            row += 3
+        J[row : row + 2] = math.sqrt(COM) * at.com_jacobian[:2]
+        e[row : row + 2] = math.sqrt(COM) * (com - at.com_in_world[:2])
+        row += 2
+        for index, foot, height in self._feet:
+            J[row] = math.sqrt(FOOT) * at.jacobian(foot)[2]
+            e[row] = math.sqrt(FOOT) * (height + FOLDED * places[index, 2] - at.position(foot)[2])
+            row += 1
+        c, s = math.cos(yaw), math.sin(yaw)
+        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        self._wanted[:9] = (turn @ self._turned).ravel()
+        weights = self._trunk[:, None] * turn.T  # along the axes of the body
+        gap = rotation_gap(self._wanted, at.placement(self._root))
+        J[row : row + 3], e[row : row + 3] = weights @ at.jacobian(self._root)[3:], weights @ gap
+        row += 3
+        for index in self._palms:
+            normal = at.rotation(self.frames[index])[:, 2]
+            J[row : row + 2] = math.sqrt(PALM) * at.jacobian(self.frames[index])[3:5]
+            e[row : row + 2] = math.sqrt(PALM) * normal[1], -math.sqrt(PALM) * normal[0]
+            row += 2
+        return J, e
