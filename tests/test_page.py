@@ -86,7 +86,7 @@ def test_who_has_control_looks_around_by_keys_sets_parameters_and_lets_a_stopped
 
 @in_browser
 @pytest.mark.timeout(180)
-def test_one_is_in_control_and_others_look_on_and_without_the_token_one_never_is(address, browser):
+def test_one_is_in_control_others_look_on_and_who_has_no_token_or_another_site_never_is(address, browser):
     first = in_control(browser, address)
     time.sleep(0.5)  # secrets are tried a few times a second and no more
     second, _ = opened(browser, address)
@@ -108,22 +108,13 @@ def test_one_is_in_control_and_others_look_on_and_without_the_token_one_never_is
     )
     assert answers[0] == "OK CONNECTED guest OBSERVER"
     assert all(answer.startswith("KO") for answer in answers[1:])
+    elsewhere = browser.new_page()
+    elsewhere.goto("data:text/html,<p>a page of another site</p>")
+    opens = """(port) => new Promise((done) => { const s = new WebSocket(`ws://127.0.0.1:${port}/line`);
+        s.onopen = () => done(true); s.onerror = () => done(false) })"""
+    assert elsewhere.evaluate(opens, re.search(r":(\d+)/", address)[1]) is False
     first.close()
     wait_for(lambda: second.text_content("#holder") == "nobody has control")
-
-
-@in_browser
-@pytest.mark.timeout(180)
-def test_a_page_of_another_site_cannot_open_a_line(address, browser):
-    page = browser.new_page()
-    page.goto("data:text/html,<p>elsewhere</p>")
-    port = re.search(r":(\d+)/", address)[1]
-    opens = page.evaluate(
-        """(port) => new Promise((done) => { const s = new WebSocket(`ws://127.0.0.1:${port}/line`);
-        s.onopen = () => done(true); s.onerror = () => done(false) })""",
-        port,
-    )
-    assert opens is False
 
 
 @in_browser

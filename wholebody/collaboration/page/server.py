@@ -35,7 +35,7 @@ POSES_PER_SECOND = 30.0
 PICTURES_PER_SECOND = 15.0
 NEWS_EVERY = 0.2
 """s, of what the desk does; health comes every fifth time."""
-SILENCE = 4.0
+SILENCE = 5.0
 """s without a word after which a page has lost control: it says something every second."""
 MOST_VIEWERS = 50
 LONGEST = 4096

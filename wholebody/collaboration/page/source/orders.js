@@ -26,7 +26,7 @@ export class Orders {
     if (text === this.seen) return;
     this.seen = text;
     element("queue").replaceChildren(...desk.waiting.map((each) => this.waiting(each)));
-    element("commands").replaceChildren(...desk.log.map((each) => this.entry(each, each.number === desk.current)));
+    element("commands").replaceChildren(...desk.log.filter(({ stage }) => stage !== "QUEUED").map((each) => this.entry(each, each.number === desk.current)));
     this.decide(desk);
   }
 
@@ -41,7 +41,7 @@ export class Orders {
   entry({ number, line, stage, text }, now) {
     const entry = item(["b", `${number}`], " ", ["code", line], " ", ["span", `${WORDS[stage] ?? stage} ${text}`.trim(), stage]);
     entry.dataset.stage = stage;
-    if (now && this.mine && stage === "STARTED") {
+    if (now && this.mine && stage === "STARTED" && line !== "STOP") {
       const cancel = Object.assign(document.createElement("button"), { textContent: "cancel", className: "small" });
       cancel.onclick = () => this.say(`CANCEL ${number}`);
       entry.append(" ", cancel);

@@ -1,6 +1,8 @@
 // Health, joints, events and whereabouts: what is shown and not touched.
 import { element, item, rounded } from "./elements.js";
 
+const FEET = { left: "walks, on the left foot", right: "walks, on the right foot", both: "walks, on both feet" };
+
 export class Panel {
   constructor() {
     this.rows = new Map();
@@ -25,7 +27,7 @@ export class Panel {
     element("speed").textContent = `${rounded(place.speed, 2)} m/s`;
     element("ahead").textContent = place.ahead === null ? "free" : `${rounded(place.ahead, 2)} m`;
     element("looks").textContent = `${rounded((180 / Math.PI) * head.pan, 0)}° left, ${rounded((180 / Math.PI) * head.tilt, 0)}° up`;
-    element("legs").textContent = legs === null ? "no walking controller" : legs.trouble || (legs.standing ? "stands" : legs.bearing);
+    element("legs").textContent = legs === null ? "no walking controller" : legs.trouble || (legs.standing ? "stands" : FEET[legs.bearing] ?? legs.bearing);
   }
 
   health({ condition, robot, rate, missed, age, controllers, faults, stopped }) {
