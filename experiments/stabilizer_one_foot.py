@@ -4,8 +4,8 @@
 
 The left sole is 3 cm above the ground, the centre of mass above the middle of the right one. All the time a random
 force (normal, drawn anew in each period) pushes the trunk. What comes on top is what each controller is for: ground
-that is not level, for attitude; somebody who leans against the trunk, for static balance; and for dynamic balance and the
-switch between both, two blows of 10 ms at 2.112 and 2.258 s. Sensors have noise, resolution, bias and one cycle of
+that is not level, for attitude; somebody who leans against the trunk, for static balance; and for dynamic balance and
+the switch between both, two blows of 10 ms at 2.112 and 2.258 s. Sensors have noise, resolution, bias and one cycle of
 delay; masses are wrong by up to 5 %. The zero moment point is the centre of the ground's true forces. Prints a table
 and writes `results/stabilizer_one_foot.md` and `results/stabilizer_one_foot*.png`.
 """
