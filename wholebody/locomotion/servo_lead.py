@@ -9,6 +9,8 @@ where τ* = g(q) − Σ Jᵀ w carries the weight of all links on feet that push
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from wholebody.locomotion.gait import SOLES
@@ -20,14 +22,19 @@ from wholebody.model.snapshot import Snapshot
 
 
 class ServoLead:
-    """For robots whose servo gains are known; joints without one are told where they shall be."""
+    """For robots whose servo gains are known; joints without one are told where they shall be.
 
-    def __init__(self, model: Model) -> None:
+    `springs`: stiffness, N·m/rad, of what yields beyond a joint, such as a flexible ankle; it yields as the servo does.
+    """
+
+    def __init__(self, model: Model, springs: Mapping[str, float] | None = None) -> None:
         robot = model.robot
         gains = [robot.gains.get(joint.name) for joint in robot.moving]
         self.model = model
         self._yield = np.array([1.0 / gain.stiffness if gain and gain.stiffness > 0 else 0.0 for gain in gains])
         self._lag = np.array([gain.damping / gain.stiffness if gain and gain.stiffness > 0 else 0.0 for gain in gains])
+        for joint, stiffness in (springs or {}).items():
+            self._yield[robot.index[joint]] += 1.0 / stiffness
         self._soles = np.array([model.surface(sole) for sole in SOLES])
         self._told = np.zeros(len(gains))
 
