@@ -39,6 +39,25 @@ def test_while_walking_the_full_filter_errs_much_less_than_the_plain_one_and_bot
     assert max(full.roll, full.pitch) < 0.5
 
 
+@pytest.fixture(scope="module")
+def other_walk():
+    return experiment.RUNS["walks, 7 cm"]()
+
+
+def test_on_a_walk_and_a_noise_it_was_not_chosen_for_the_full_filter_is_as_good(other_walk):
+    full, plain = (errors(name, other_walk, 1.0, seed=101) for name in ("full EKF", "plain EKF"))
+    assert full.both < 0.7 * plain.both
+    assert max(full.roll, full.pitch) < 0.5
+    flexion = experiment.flexion_of(other_walk, 1.0, seed=101)
+    assert (flexion.peak >= 1.0).all()
+    assert (flexion.error < 0.2 * flexion.peak).all()
+
+
+@pytest.mark.parametrize("noise", experiment.NOISES)
+def test_the_full_filter_is_no_surer_than_its_innovations_allow(other_walk, noise):
+    assert 0.05 < experiment.surprise_of(other_walk, noise, seed=101) < 1.0
+
+
 def test_without_ankle_torque_it_still_does(walking):
     assert errors("no ankle torque", walking, 1.0).both < 0.7 * errors("plain EKF", walking, 1.0).both
 

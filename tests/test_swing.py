@@ -1,13 +1,18 @@
 """A swing begins and ends at rest, goes over its via point, and can be led elsewhere without a jump."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from wholebody import robots
 from wholebody.errors import BadGait
-from wholebody.locomotion.footsteps import Place
+from wholebody.locomotion.footsteps import Footstep, Place
+from wholebody.locomotion.gait import gait_of, standing
+from wholebody.locomotion.pattern import Pattern
 from wholebody.locomotion.swing import Swing
-from wholebody.locomotion.swing_via import LegSwing
-from wholebody.model import DoublePendulum
+from wholebody.locomotion.swing_via import LegSwing, via_of
+from wholebody.model import DoublePendulum, Model
 
 START, GOAL = Place(0.0, 0.1, 0.0), Place(0.4, 0.12, 0.3)
 
@@ -70,3 +75,19 @@ def test_the_leg_of_a_swing_reaches_where_it_is_put_or_is_refused():
     assert np.allclose(place, (0.07, 0.0, -0.44))
     with pytest.raises(BadGait, match="does not reach"):
         LegSwing(leg, (0.0, -0.6), (0.1, -0.5), 0.05, 0.5)
+
+
+@pytest.mark.parametrize("name", ["hubo2plus", "hoap3", "hrp2", "minihubo"])
+def test_the_via_time_of_a_robot_is_the_best_of_its_leg_and_the_pattern_lifts_the_foot_by_it(name):
+    model = Model(robots.load(name))
+    gait = gait_of(model)
+    length = 0.8 * gait.limits.length
+    gait = replace(gait, via=via_of(model, gait, length))
+    assert 0.2 < gait.via < 0.8
+    feet, _ = standing(model)
+    pattern = Pattern(gait, feet)
+    pattern.follow([Footstep("right", feet.right.beside(length, 0.0))], 0.0)
+    times = np.arange(gait.begin, gait.begin + gait.single_support, 0.002)
+    heights = [pattern.at(time).right.height for time in times]
+    highest = times[int(np.argmax(heights))] - gait.begin
+    assert highest == pytest.approx(gait.via * gait.single_support, abs=0.01)

@@ -19,6 +19,7 @@ from typing import Annotated
 
 import numpy as np
 
+from wholebody.errors import UnknownName
 from wholebody.estimation import Balance
 from wholebody.locomotion.arms import Arms
 from wholebody.locomotion.pattern import Target
@@ -39,6 +40,7 @@ class RegionGains:
     regions: Regions = field(default_factory=Regions)
     attitude: Annotated[float, Unit("1"), Bounds(0, 2)] = 0.3
     static: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 1.0
+    slow: Annotated[float, Unit("s"), Bounds(0.01, 5)] = 0.3  # what is quicker is not for the static controller
     proportional: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 2.0
     pull: Annotated[float, Unit("1/s"), Bounds(0, 50)] = 10.0  # of the reference to the measured centre of mass
     step_threshold: Annotated[float, Unit("m"), Bounds(0, 1)] = 0.02  # less than that moves no footstep
@@ -46,12 +48,24 @@ class RegionGains:
     arms: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.3  # their part in the acceleration
 
 
-class RegionStabilizer:
-    """See the file's docstring. `region` is where the zero moment point was in the last cycle."""
+MODES = frozenset({"attitude", "static", "dynamic"})
 
-    def __init__(self, model: Model, gains: RegionGains | None = None, steps: bool = True) -> None:
+
+class RegionStabilizer:
+    """See the file's docstring. `region` is where the zero moment point was in the last cycle.
+
+    `modes` says which of the controllers work; the dynamic one without the static one works in all regions.
+    """
+
+    def __init__(
+        self, model: Model, gains: RegionGains | None = None, steps: bool = True, modes: frozenset[str] = MODES
+    ) -> None:
+        unknown = modes - MODES
+        if unknown:
+            raise UnknownName("mode of balance", min(unknown), MODES)
         self.gains = gains or RegionGains()
         self.steps = steps
+        self.modes = modes
         self.arms = Arms(model)
         self._weight = model.total_mass * GRAVITY
         self._soles = Soles(model.robot)
@@ -61,6 +75,7 @@ class RegionStabilizer:
         """Begin anew, from a robot at rest."""
         self.region = Region.SAFE
         self._shift = np.zeros(2)  # of the static controller
+        self._off = np.zeros(2)  # of the zero moment point, without what is quick
         self._com: Array | None = None  # of the dynamic one
         self._velocity = np.zeros(2)
         self._progress = 0.0  # of the switch from static to dynamic
@@ -75,14 +90,15 @@ class RegionStabilizer:
         off = balance.capture_point[:2] - target.dcm
         wanted = target.zmp + (1.0 + gains.proportional / target.omega) * off
         urgent = self.region >= Region.CRITICAL or gains.regions.of(area, wanted) >= Region.CRITICAL
-        share = self._switched(urgent, period)
-        slow = self._static(target, balance, period)
+        share = self._switched(urgent or "static" not in self.modes, period) if "dynamic" in self.modes else 0.0
+        slow = self._static(target, balance, area, period)
         zmp = nearest_inside(area, wanted)
         fast = self._dynamic(target, balance, zmp, period)
         command.com[:2] = (1.0 - share) * slow + share * fast
         command.zmp = (1.0 - share) * target.zmp + share * zmp
         command.feed_forward = True
-        self._attitude(command, balance, period)
+        if "attitude" in self.modes:
+            self._attitude(command, balance, period)
         beyond = share * (wanted - zmp)
         command.arms = self.arms.swing(gains.arms * beyond * self._weight, target.body.yaw, period)
         if self.steps:
@@ -99,10 +115,15 @@ class RegionStabilizer:
         s = self._progress
         return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
 
-    def _static(self, target: Target, balance: Balance, period: float) -> Array:
-        """ċ = −k (z − z_ref) in the nearly critical region, slowly back in the safe one."""
-        off = balance.cop_in_world[:2] - target.zmp
-        rate = -self.gains.static * off if self.region == Region.NEARLY_CRITICAL else -0.5 * self._shift
+    def _static(self, target: Target, balance: Balance, area: Array, period: float) -> Array:
+        """ċ = −k (z − z_ref) while z, without what is quick, is out of the safe region; else slowly back.
+
+        A blow makes z swing about where it was: nothing to lean against.
+        """
+        self._off += period / self.gains.slow * (balance.cop_in_world[:2] - target.zmp - self._off)
+        region = self.gains.regions.of(area, target.zmp + self._off)
+        leans = region > Region.SAFE and "static" in self.modes
+        rate = -self.gains.static * self._off if leans else -0.5 * self._shift
         self._shift = np.clip(self._shift + period * rate, -0.03, 0.03)
         return np.asarray(target.com + self._shift)
 

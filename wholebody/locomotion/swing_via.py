@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from wholebody.errors import BadGait
-from wholebody.model import DoublePendulum
+from wholebody.locomotion.gait import SOLES, Gait
+from wholebody.model import DoublePendulum, Model
 from wholebody.model.layout import Array
 from wholebody.motion import via_cubic
 
@@ -65,6 +66,42 @@ class LegSwing:
         knee = math.acos(min(1.0, max(-1.0, cosine)))
         hip = math.atan2(-x, -z) - math.atan2(lower * math.sin(knee), upper + lower * math.cos(knee))
         return hip, knee
+
+
+def via_of(model: Model, gait: Gait, length: float) -> float:
+    """t_m of a robot's steps of a length, as a share of the swing: what `Gait.via` is to be.
+
+    gait = replace(gait, via=via_of(model, gait, 0.2))
+
+    From step to step a foot goes twice the length; the hip is then half-way, as high above the sole as in "stand" but
+    for what the gait's centre of mass is lower. The leg's end is where its lower mass is, above the sole by as much as
+    that is in "stand"; a length out of the pendulum's reach counts as the longest within it.
+    """
+    q = model.posture("stand")
+    at, (hip, knee) = model.at(q), pitch_joints(model, q)
+    leg = DoublePendulum.of_limb(model, q, hip, knee)
+    hip_height = float(at.position(model.frame(model.robot.joint(hip).child))[2])
+    knee_height = float(at.position(model.frame(model.robot.joint(knee).child))[2])
+    sole_height = float(at.position(model.surface(SOLES[1]))[2])
+    lowered = float(at.com_in_world[2]) - sole_height - gait.height
+    end = min(hip_height - knee_height + leg.lower - max(lowered, 0.0), 0.98 * (leg.upper + leg.lower))
+    share = math.hypot(length, end) / (leg.upper + leg.lower)
+    reach = length if share < 0.98 else math.sqrt(max((0.98 * (leg.upper + leg.lower)) ** 2 - end**2, 0.0))
+    return LegSwing(leg, (-reach, -end), (reach, -end), gait.lift, gait.single_support).best_via()
+
+
+def pitch_joints(model: Model, q: Array) -> tuple[str, str]:
+    """The first two joints of the right leg that turn it forward and back: hip and knee."""
+    at, robot = model.at(q), model.robot
+    found = []
+    for column in robot.group("right_leg"):
+        joint = robot.moving[column]
+        turning = at.jacobian(model.frame(joint.child))[3:, 6 + column]
+        if abs(turning[1]) > 0.9 * float(np.linalg.norm(turning)):
+            found.append(joint.name)
+    if len(found) < 2:
+        raise BadGait(f"'{robot.name}' has no hip and knee in its group 'right_leg' that turn about the lateral axis")
+    return found[0], found[1]
 
 
 def newton_minimum(

@@ -1,0 +1,45 @@
+"""Stabilizer, 5.4–5.8, repeated on HOAP-3's right foot: each controller does what it is for better than none."""
+
+import numpy as np
+import pytest
+
+from experiments import stabilizer_one_foot as experiment
+from wholebody.errors import UnknownName
+from wholebody.locomotion.region_stabilizer import RegionStabilizer
+
+pytestmark = pytest.mark.timeout(600)
+SLOPE, LEAN, BLOWS = experiment.TROUBLES.values()
+
+
+def both(arm, trouble, seed):
+    return experiment.run("no control", trouble, seed), experiment.run(arm, trouble, seed)
+
+
+def test_on_ground_that_is_not_level_attitude_control_holds_the_waist_upright():
+    without, upright = both("attitude (5.4)", SLOPE, seed=3)
+    assert without.attitude_error > 0.02
+    assert upright.attitude_error < 0.5 * without.attitude_error
+
+
+def test_leant_against_static_control_brings_the_zero_moment_point_back_to_the_safe_region():
+    without, static = both("static (5.5)", LEAN, seed=4)
+    at_the_end = slice(-100, None)
+    assert np.mean(without.share[at_the_end]) > 0.55
+    assert np.mean(static.share[at_the_end]) < 0.53
+    assert static.zmp_error < 0.9 * without.zmp_error
+
+
+@pytest.mark.parametrize("arm", ["dynamic (5.6)", "switched (5.8)"])
+def test_after_two_blows_the_zero_moment_point_and_the_waist_err_less_than_without(arm):
+    without, controlled = both(arm, BLOWS, seed=5)
+    assert not controlled.fell
+    assert controlled.zmp_error < 0.85 * without.zmp_error
+    assert controlled.attitude_error < 0.7 * without.attitude_error
+    assert np.linalg.norm(controlled.zmp[-100:].mean(axis=0)) < 0.005, "it comes to rest where it stood"
+    assert (np.abs(controlled.torque) <= experiment.torque_limits() + 1e-6).all()
+
+
+def test_a_mode_of_balance_that_there_is_not_is_refused():
+    model = experiment.Stance(None).walker.model
+    with pytest.raises(UnknownName, match="static"):
+        RegionStabilizer(model, modes=frozenset({"statik"}))
