@@ -78,6 +78,28 @@ def test_centre_of_mass_and_feet_are_continuous_also_where_the_plan_changes(mode
     assert np.abs(np.diff(dcm, axis=0))[790:810].max() < 0.004  # where the plan changed
 
 
+@pytest.mark.parametrize("goal", GOALS)
+def test_a_halt_ends_on_both_feet_after_one_step_at_most_without_a_jump(model, goal):
+    whole = Soles(model.robot)
+    for instant in np.arange(0.05, 4.0, 0.15):
+        pattern, soles = new_pattern(model), Soles(model.robot, scale=0.8)
+        pattern.follow(to_place(pattern.feet, Place(*goal), pattern.gait.limits), 0.0)
+        if walked(pattern, instant)[-1] and pattern.settled:
+            break
+        before = pattern.at(instant)
+        pattern.halt(instant, lambda feet, soles=soles: soles.area("both", *feet))
+        after = walked(pattern, instant + 4.0, instant)
+        assert len(pattern.steps) == 0
+        assert np.allclose(after[0].dcm, before.dcm, atol=1e-9)
+        assert np.allclose(after[0].com, before.com, atol=1e-9)
+        one_foot = [target.time for target in after if target.support != "both"]
+        assert not one_foot or max(one_foot) - instant < pattern.gait.step_time
+        for target in after:
+            area = whole.area(target.support, target.left.place, target.right.place)
+            assert np.allclose(nearest_inside(area, target.zmp), target.zmp, atol=1e-9)
+        assert np.allclose(after[-1].com_velocity, 0.0, atol=1e-4)
+
+
 def test_the_legs_put_centre_of_mass_and_soles_where_the_pattern_has_them(model):
     pattern, legs = new_pattern(model, 0.6), Legs(model)
     pattern.follow(along(pattern.feet.middle, Velocity(0.2 / 0.6), 0.6, 4, 0.187, "right"), 0.0)

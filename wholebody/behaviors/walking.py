@@ -34,6 +34,7 @@ from wholebody.locomotion.footsteps import (
 )
 from wholebody.locomotion.gait import SOLES, Gait
 from wholebody.locomotion.recovery import closing_step
+from wholebody.locomotion.support_area import Soles
 from wholebody.locomotion.walker import Walker
 from wholebody.robots.robot import Robot
 
@@ -56,6 +57,7 @@ class Walking:
         if not set(SOLES) <= {surface.name for surface in robot.surfaces}:
             raise BadGait(f"'{robot.name}' has no surfaces {' and '.join(SOLES)} to stand on: it cannot walk")
         self.walker = Walker(robot, gait, stabilizer, period=period)
+        self._soles = Soles(robot, scale=0.8)
         if gait is None:
             stride.fit(self.walker)
         self.trouble = ""
@@ -97,8 +99,7 @@ class Walking:
         elif footsteps is not None:
             self._follow(tuple(footsteps))
         else:
-            if not self.walker.pattern.settled:
-                self.stop()
+            self.finish()
             steps = in_place(self._last_feet, steps_in_place or 0, self._limits, self._next_side or "right")
             self._follow(self._within(steps, self._last_feet))
 
@@ -111,7 +112,12 @@ class Walking:
         self._go_to(Place(0.0, 0.0, angle))
 
     def stop(self) -> None:
-        """Stand, after the steps that cannot be taken back."""
+        """Rest on both feet at once, or after the step that is under way, wherever it leaves them."""
+        self._velocity = None
+        self.walker.pattern.halt(self._time, lambda feet: self._soles.area("both", *feet))
+
+    def finish(self) -> None:
+        """Stand with the feet side by side, after the steps that cannot be taken back without haste."""
         self._velocity = None
         pattern = self.walker.pattern
         if not pattern.settled:
@@ -178,7 +184,7 @@ class Walking:
         self._lost_since = self._time if self._lost_since is None else self._lost_since
         if self._time - self._lost_since >= PATIENCE and not self.trouble:
             self.trouble = f"{error}; it stops and stands"
-            self.stop()
+            self.finish()
         self.walker.cycle_blind(self._time, reference)
 
     # How a wish becomes steps.
@@ -209,8 +215,7 @@ class Walking:
         self._velocity = None
 
     def _go_to(self, goal: Place) -> None:
-        if not self.walker.pattern.settled:
-            self.stop()
+        self.finish()
         self._follow(self._within(to_place(self._last_feet, goal, self._limits, self._next_side), self._last_feet))
 
     def _go(self, velocity: Velocity) -> None:

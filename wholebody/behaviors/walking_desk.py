@@ -170,7 +170,7 @@ class WalkingDesk(Opened):
         """Stop, if the order begins where the robot stands; how many steps are to come before its own."""
         if order.kind not in (Kind.GO, Kind.IN_PLACE):
             return 0
-        self.walking.stop()
+        self.walking.finish()
         return self._to_come
 
     @property
@@ -187,7 +187,7 @@ class WalkingDesk(Opened):
         if walking.trouble and (now.order.kind is not Kind.STOP or not walking.up):
             self._finish(Stage.FAILED, time, walking.trouble)
         elif walking.velocity is not None and time >= now.until:
-            walking.stop()
+            walking.finish()
         elif not walking.standing or walking.blind or time < now.until:
             now.quiet_since = None
         elif now.quiet_since is None:

@@ -14,6 +14,7 @@ from wholebody.errors import BadFootsteps
 from wholebody.parameters import Bounds, Unit
 
 Side = Literal["left", "right"]
+Support = Side | Literal["both"]
 OUTWARD: dict[Side, float] = {"left": 1.0, "right": -1.0}
 OTHER: dict[Side, Side] = {"left": "right", "right": "left"}
 

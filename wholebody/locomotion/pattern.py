@@ -5,19 +5,18 @@ It is made while walking: steps may be added, replaced and led elsewhere, and wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from wholebody.locomotion.footsteps import OTHER, OUTWARD, Feet, Footstep, Place, Side
+from wholebody.locomotion.footsteps import OTHER, OUTWARD, Feet, Footstep, Place, Side, Support
 from wholebody.locomotion.gait import Gait
 from wholebody.locomotion.pendulum import ZmpPath
+from wholebody.locomotion.support_area import nearest_inside
 from wholebody.locomotion.swing import FootPoint, Swing
 from wholebody.model.layout import Array
-
-Support = Side | Literal["both"]
 
 
 class Phase(NamedTuple):
@@ -128,6 +127,36 @@ class Pattern:
         moved = tuple(Footstep(step.side, place.beside(*step.at.seen_from(was))) for step in steps)
         self._phases = self._timetable(phase._replace(step=moved[0]), moved, time)
         self._lay_path(time, old.zmp, old.com)
+
+    def halt(self, time: float, area_of: Callable[[Feet], Array]) -> None:
+        """Do no step but one that is under way, or has no time to be called off; rest on both feet where they are then.
+
+        The weight is caught at the point w from which the divergent component, which is linear in w, goes on from where
+        it is; if that is off the area that the feet span, at the nearest one inside. Then it goes to between them.
+        """
+        if self.settled:
+            return
+        gait, old = self.gait, self._path.at(time)
+        kept = self._phases[: self._too_late_for(time)]
+        feet, landing = (kept[-1].feet, kept[-1].end) if kept else (self.feet, time)
+        caught, middle = landing + gait.double_support, self._between(feet)
+
+        def lay(weight: Array) -> Array:
+            last = Phase(caught, caught + gait.settle, "both", None, feet, middle)
+            self._phases = [*kept, Phase(landing, caught, "both", None, feet, weight), last]
+            self._lay_path(time, old.zmp, old.com)
+            return self._path.at(time).dcm
+
+        at_middle = lay(middle)
+        per_metre = float((lay(middle + np.array([1.0, 0.0])) - at_middle)[0])
+        lay(nearest_inside(area_of(feet), middle + (old.dcm - at_middle) / per_metre))
+
+    def _too_late_for(self, time: float) -> int:
+        """How many phases cannot be called off: a step under way; a step to which most of the weight has gone over."""
+        now = self._phases[0]
+        if now.step is not None:
+            return 1
+        return 2 if now.end - time < 0.7 * self.gait.double_support else 0
 
     # What is now.
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wholebody.locomotion.footsteps import Place
+from wholebody.locomotion.footsteps import Place, Support
 from wholebody.locomotion.gait import SOLES
-from wholebody.locomotion.pattern import Support
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.model.support import convex_hull
