@@ -253,7 +253,7 @@ def draw_joints(arm: str, each: Stand) -> None:
     limbs = [limb for limb in LIMBS if limb != "left_leg"]
     figure, grid = plt.subplots(2, len(limbs), figsize=(4 * len(limbs), 6), sharex=True, layout="constrained")
     for (above, below), limb in zip(grid.T, limbs, strict=True):
-        joints = robot.group(limb)
+        joints = list(robot.group(limb))
         names = [robot.moving[joint].name for joint in joints]
         above.plot(each.time, np.degrees(each.q[:, joints]), label=names, linewidth=0.8)
         below.plot(each.time, each.torque[:, joints], linewidth=0.8)

@@ -43,3 +43,15 @@ def test_a_mode_of_balance_that_there_is_not_is_refused():
     model = experiment.Stance(None).walker.model
     with pytest.raises(UnknownName, match="static"):
         RegionStabilizer(model, modes=frozenset({"statik"}))
+
+
+def test_the_pictures_are_drawn(monkeypatch, tmp_path):
+    monkeypatch.setattr(experiment, "RESULTS", tmp_path)
+    monkeypatch.setattr(experiment, "SECONDS", 2.3)
+    shown = {arm: experiment.run(arm, BLOWS) for arm in ("no control", "switched (5.8)")}
+    experiment.draw_balance("blows", 2, shown)
+    experiment.draw_joints("switched (5.8)", shown["switched (5.8)"])
+    assert {each.name for each in tmp_path.iterdir()} == {
+        "stabilizer_one_foot_3.png",
+        "stabilizer_one_foot_switched.png",
+    }
