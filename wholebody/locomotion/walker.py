@@ -73,7 +73,8 @@ class Walker:
         balance = self.sense(state, target)
         elapsed = self._elapsed(time)
         command = self.stabilizer.correct(target, balance, elapsed)
-        self.level.correct(command, target, balance, elapsed)
+        if command.level_swing:
+            self.level.correct(command, target, balance, elapsed)
         self._step(command, balance, time)
         reference["position"] = self.joints(command, target, elapsed)
         reference["mode"], reference["mask"] = Mode.POSITION, True
