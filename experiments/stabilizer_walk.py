@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from wholebody import robots
+from wholebody.estimation import AnkleSpring
 from wholebody.locomotion.dcm_stabilizer import DcmStabilizer
 from wholebody.locomotion.footsteps import (
     OTHER,
@@ -33,9 +34,10 @@ from wholebody.locomotion.footsteps import (
 )
 from wholebody.locomotion.gait import Gait, gait_of
 from wholebody.locomotion.stabilizers import stabilizer_named
+from wholebody.locomotion.uneven_stabilizer import MOVING_GROUND
 from wholebody.locomotion.walker import Walker
 from wholebody.robots.robot import Robot
-from wholebody.simulation import SensorModel, Simulation
+from wholebody.simulation import AnkleFlexibility, SensorModel, Simulation
 
 RESULTS = Path(__file__).parent / "results"
 FALLEN_TILT, FALLEN_HEIGHT = math.radians(60), 0.7
@@ -98,10 +100,11 @@ WALKS: dict[str, tuple[float, Steps]] = {
 }
 
 
-def walker_of(robot: Robot, step_time: float | None, stabilizer: str) -> Walker:
-    """A walker; "dcm without steps" may move no footstep."""
-    walker = Walker(robot, stabilizer="none")
-    walker = Walker(robot, gait_of(walker.model, step_time), "none")
+def walker_of(robot: Robot, step_time: float | None, stabilizer: str, ankles: AnkleFlexibility | None = None) -> Walker:
+    """A walker that knows how soft its ankles are; "dcm without steps" may move no footstep."""
+    gait = gait_of(Walker(robot, stabilizer="none").model, step_time)
+    spring = AnkleSpring(ankles.stiffness, ankles.damping) if ankles else None
+    walker = Walker(robot, gait, "none", spring, noise=MOVING_GROUND if stabilizer == "uneven" else None)
     name, _, rest = stabilizer.partition(" ")
     walker.stabilizer = DcmStabilizer(walker.model, steps=False) if rest else stabilizer_named(name, walker.model)
     return walker
@@ -116,13 +119,15 @@ def run(
     push: tuple[float, float, float] | None = None,
     seconds: float = 4.0,
     mass: float | None = None,
+    scene: str = "flat",
+    ankles: AnkleFlexibility | None = None,
 ) -> Outcome:
     """Walk, or without steps stand for some seconds; push: force along x and y for 0.1 s, and when."""
     robot = robots.load(name)
-    walker = walker_of(robot, step_time, stabilizer)
+    walker = walker_of(robot, step_time, stabilizer, ankles)
     real = heavier(robot, mass_factor(seed) if mass is None else mass)
-    posture = walker.stance()
-    with Simulation(real, seed=seed, sensors=SensorModel.realistic(), posture=posture) as simulation:
+    posture, sensors = walker.stance(), SensorModel.realistic()
+    with Simulation(real, scene, seed=seed, sensors=sensors, ankles=ankles, posture=posture) as simulation:
         if push is not None:
             trunk = max(robot.links, key=lambda link: link.mass).name
             simulation.push(trunk, (push[0], push[1], 0.0), 0.1, start=push[2])
@@ -135,7 +140,7 @@ def _follow(simulation: Simulation, walker: Walker, steps: Steps | None, seconds
     begun, errors, impact, tilt = False, [], 0.0, 0.0
     while simulation.time < seconds or (begun and not walker.pattern.standing):
         simulation.read(state)
-        if steps is not None and not begun and simulation.time >= 1.0:
+        if steps is not None and not begun and simulation.time >= 1.0 and walker.pattern.standing:
             walker.pattern.follow(steps(walker.pattern.feet, walker.gait), simulation.time)
             begun = True
         walker.cycle(state, reference)

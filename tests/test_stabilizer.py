@@ -8,6 +8,7 @@ import pytest
 from experiments.stabilizer_walk import run
 from wholebody import robots
 from wholebody.errors import BadGait, UnknownName
+from wholebody.estimation import AnkleSpring
 from wholebody.locomotion.footsteps import OTHER, Feet, Place, Velocity, along
 from wholebody.locomotion.gait import SOLES, gait_of, standing
 from wholebody.locomotion.pattern import Pattern
@@ -142,10 +143,10 @@ def test_a_push_that_makes_the_open_loop_fall_is_survived_with_a_recovery_step(s
     assert run(stabilizer, None, None, push=(195.0, 0.0, 1.0), mass=1.0, seconds=4.5).fell == falls
 
 
-def standing_on(stabilizer, ankles, push, seconds=3.0):
+def standing_on(stabilizer, ankles, push, seconds=3.0, spring=None):
     """How far the pelvis swings after a push, in the last second, rad."""
     robot = robots.load("hubo2plus")
-    walker = Walker(robot, stabilizer=stabilizer)
+    walker = Walker(robot, stabilizer=stabilizer, ankles=spring)
     swings = []
     with Simulation(robot, sensors=SensorModel.realistic(), ankles=ankles, posture=walker.stance()) as world:
         state, reference = world.new_state(), world.new_reference()
@@ -165,6 +166,13 @@ def test_ankle_balance_calms_a_robot_on_soft_ankles():
     without, _ = standing_on("none", AnkleFlexibility(), push)
     calmed, _ = standing_on("ankle", AnkleFlexibility(), push)
     assert calmed < 0.8 * without
+
+
+def test_feedback_of_the_divergent_component_calms_soft_ankles_that_it_knows():
+    push = (40.0, 0.0, 0.0)
+    without, _ = standing_on("none", AnkleFlexibility(), push)
+    calmed, _ = standing_on("dcm", AnkleFlexibility(), push, spring=AnkleSpring())
+    assert calmed < 0.5 * without
 
 
 def test_legs_give_way_when_pushed_down_and_come_up_again():

@@ -86,7 +86,8 @@ class DcmStabilizer:
         self._com = self._com + period * self._velocity
         command = as_planned(target)
         command.com[:2] = self._com
-        command.com_velocity, command.zmp, command.feed_forward = self._velocity, zmp, True
+        command.com_velocity, command.zmp = self._velocity, zmp
+        command.feed_forward = command.level_swing = True
         dcm = balance.capture_point[:2]
         push = np.zeros(2)
         if math.isinf(target.phase_left):  # walking, ξ is out of the area all the time

@@ -36,6 +36,7 @@ class Command:
     zmp: Array  # where the ground is to push
     left_share: float  # of the weight
     feed_forward: bool = False  # whether joints are led against their load and their lag
+    level_swing: bool = False  # whether a foot that swings is levelled by the tilt that is measured
     landing: Place | None = None  # where the foot that swings is to be put instead
     falling: bool = False  # whether only a step would help
     arms: Array = field(default_factory=lambda: NONE)  # offsets of all joints, or none
@@ -56,10 +57,12 @@ NAMES = {
     "none": "open_loop:OpenLoop",
     "dcm": "dcm_stabilizer:DcmStabilizer",
     "regions": "region_stabilizer:RegionStabilizer",
+    "uneven": "uneven_stabilizer:UnevenStabilizer",
     "ankle": "ankle_balance:AnkleBalance",
     "damping": "leg_damping:LegDamping",
 }
-"""What there is: the pattern alone; feedback of the divergent component; the thesis's; two simple ones of Hubo-Ach."""
+"""What there is: the pattern alone; feedback of the divergent component; the thesis's; the second for ground
+that is not level; two simple ones of Hubo-Ach."""
 
 
 def stabilizer_named(name: str, model: Model) -> Stabilizer:

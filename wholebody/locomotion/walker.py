@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from wholebody.errors import BadGait, SensorLost
-from wholebody.estimation import AnkleSpring, Balance, BalanceEstimator
+from wholebody.estimation import AnkleSpring, Balance, BalanceEstimator, SupportNoise
 from wholebody.hardware import Record
 from wholebody.locomotion.anchoring import Anchoring
 from wholebody.locomotion.footsteps import Feet
@@ -42,15 +42,16 @@ class Walker:
         stabilizer: str | Stabilizer = "dcm",
         ankles: AnkleSpring | None = None,
         period: float = 0.005,
+        noise: SupportNoise | None = None,
     ) -> None:
-        """`ankles` says how soft they are, if they are."""
+        """`ankles` says how soft they are, if they are; `noise` what the estimator believes of sensors and ground."""
         if not robot.sensors_of("imu"):
             raise BadGait(f"'{robot.name}' has no IMU: nothing would tell whether it falls")
         self.robot, self.period = robot, period
         self.model = Model(robot, watch=SOLES)
         self.gait = gait or gait_of(self.model)
         self.legs = Legs(self.model)
-        self.estimator = BalanceEstimator(self.model, spring=ankles, feet=SOLES)
+        self.estimator = BalanceEstimator(self.model, spring=ankles, noise=noise, feet=SOLES)
         self._anchoring = Anchoring(self.estimator.balance)
         self.stabilizer = stabilizer_named(stabilizer, self.model) if isinstance(stabilizer, str) else stabilizer
         self.level = LevelSwing()
@@ -72,7 +73,8 @@ class Walker:
         balance = self.sense(state, target)
         elapsed = self._elapsed(time)
         command = self.stabilizer.correct(target, balance, elapsed)
-        self.level.correct(command, target, balance, elapsed)
+        if command.level_swing:
+            self.level.correct(command, target, balance, elapsed)
         self._step(command, balance, time)
         reference["position"] = self.joints(command, target, elapsed)
         reference["mode"], reference["mask"] = Mode.POSITION, True

@@ -96,6 +96,27 @@ def hall(root: ET.Element, length: float = 6.0, width: float = 4.0, behind: floa
     return np.eye(4)
 
 
+def plate(root: ET.Element, angle: float = 0.0873, frequency: float = 0.5) -> Array:
+    """A plate under the robot that tilts forward and back by an angle, rad, so many times a second, from level on.
+
+    No motor drives it: one hinge swings between level and twice the angle for ever, as a heavy body on a spring does,
+    and another one creeps back by the angle within a second or two, as a spring in honey does. Both are so heavy that
+    the robot does not disturb them.
+    """
+    if not (0 < abs(angle) < 0.5 and 0 < frequency <= 5):
+        raise BadSimulation(f"a plate that tilts by {angle} rad at {frequency} Hz; give up to 0.5 rad and 5 Hz")
+    _floor(root, Placement((0.0, 0.0, -0.3)).matrix)
+    swing = {"stiffness": repr(1e5 * (math.tau * frequency) ** 2), "springref": repr(angle)}
+    creep = {"stiffness": "1e6", "damping": "5e5", "springref": repr(-angle)}
+    body = _world(root)
+    for name, inertia, spring in (("plate_base", "1e5", swing), ("plate", "1e3", creep)):
+        body = ET.SubElement(body, "body", name=name)
+        ET.SubElement(body, "joint", spring, name=name, type="hinge", axis="0 1 0")
+        ET.SubElement(body, "inertial", pos="0 0 0", mass="100", diaginertia=f"{inertia} {inertia} {inertia}")
+    _box(body, "plate", (1.0, 1.0, 0.04), (0.0, 0.0, -0.02), WOOD)
+    return np.eye(4)
+
+
 SCENES: dict[str, Callable[..., Array]] = {
     "flat": flat,
     "slope": slope,
@@ -103,6 +124,7 @@ SCENES: dict[str, Callable[..., Array]] = {
     "table": table,
     "wall": wall,
     "hall": hall,
+    "plate": plate,
 }
 
 
@@ -168,8 +190,9 @@ def _floor(root: ET.Element, ground: Array) -> None:
     ET.SubElement(
         asset, "material", name="floor", texture="squares", texrepeat="1 1", texuniform="true", reflectance="0"
     )
-    world, euler = _world(root), text_of(Placement.of(ground).rpy)
-    ET.SubElement(world, "geom", name="floor", type="plane", size="0 0 5", euler=euler, material="floor")
+    at = Placement.of(ground)
+    world, where = _world(root), {"pos": text_of(at.xyz), "euler": text_of(at.rpy)}
+    ET.SubElement(world, "geom", where, name="floor", type="plane", size="0 0 5", material="floor")
     ET.SubElement(
         world, "light", directional="true", pos="0 0 4", dir="-0.4 0.5 -1", diffuse="0.4 0.4 0.4", specular="0 0 0"
     )

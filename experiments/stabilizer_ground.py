@@ -1,0 +1,79 @@
+"""Ground that the planner takes for level and at rest: Hubo2+ on a plate that tilts, on slopes, and over small steps.
+
+    python -m experiments.stabilizer_ground [SEEDS]
+
+The plate tilts by ±5° at 0.5 Hz under a robot that stands for a minute. On slopes, up and down, and onto a platform
+a step high it walks six steps of 0.15 m in 0.8 s each. Sensors and masses are as in stabilizer_walk. Prints how many
+runs stand (of 20, if not told otherwise), and the median of their greatest tilts; writes
+`results/stabilizer_ground.md`.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import replace
+
+import numpy as np
+
+from experiments.stabilizer_walk import RESULTS, Outcome, forward, run
+
+ARMS = ("none", "dcm", "uneven")
+PLATE = "plate:angle=0.0873,frequency=0.5"
+MINUTE = 60.0  # s
+SLOPES = (-6, -4, -2, 2, 4, 6)  # degrees, rising ahead
+STEPS = (0.005, 0.01, 0.015, 0.02)  # m
+
+
+def on_the_plate(arm: str, seed: int, seconds: float = MINUTE) -> Outcome:
+    """Stand."""
+    return run(arm, None, None, seed, seconds=seconds, scene=PLATE)
+
+
+def up_a_slope(arm: str, degrees: float, seed: int) -> Outcome:
+    """Walk."""
+    return _walk(arm, seed, f"slope:angle={math.radians(degrees)}")
+
+
+def onto_a_step(arm: str, height: float, seed: int) -> Outcome:
+    """Walk onto a platform that begins 0.35 m ahead."""
+    return _walk(arm, seed, f"steps:height={height},depth=5,count=1,ahead=0.35")
+
+
+def _walk(arm: str, seed: int, scene: str) -> Outcome:
+    """Who does not come along two thirds of the way counts as fallen."""
+    went = run(arm, 0.8, forward(0.15, 6), seed, scene=scene)
+    return replace(went, fell=went.fell or went.distance < 0.6)
+
+
+def row(what: str, arm: str, runs: list[Outcome]) -> str:
+    """How many stand, and how far they tilt."""
+    stand = [each for each in runs if not each.fell]
+    tilt = f"{math.degrees(float(np.median([each.tilt for each in stand]))):.1f}" if stand else "–"
+    return f"| {what} | {arm} | {len(stand)} of {len(runs)} | {tilt} |"
+
+
+def main(seeds: int = 20) -> None:
+    """Print the table and write it."""
+    lines = ["| ground | stabilizer | stand | tilt/° |", 4 * "|---" + "|"]
+    print("\n".join(lines))
+
+    def tell(what: str, arm: str, runs: list[Outcome]) -> None:
+        lines.append(row(what, arm, runs))
+        print(lines[-1], flush=True)
+
+    for arm in ARMS:
+        tell("plate, ±5° at 0.5 Hz", arm, [on_the_plate(arm, seed) for seed in range(seeds)])
+    for degrees in SLOPES:
+        for arm in ARMS:
+            tell(f"slope of {degrees}°", arm, [up_a_slope(arm, degrees, seed) for seed in range(seeds)])
+    for height in STEPS:
+        for arm in ARMS:
+            what = f"a step of {1e3 * height:g} mm"
+            tell(what, arm, [onto_a_step(arm, height, seed) for seed in range(seeds)])
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "stabilizer_ground.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))

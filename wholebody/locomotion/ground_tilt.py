@@ -1,0 +1,70 @@
+"""GroundTilt: feet that stand are told to be turned as the ground is, so that the robot is upright above it.
+
+Legs that think the ground level turn all of the robot with it. A foot that lies flat shows how the ground is turned, by
+the attitude of the body and its joints; one that rocks on an edge, or swings, shows nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from wholebody.estimation import Balance
+from wholebody.locomotion.stabilizers import Command, turned
+from wholebody.model.layout import Array
+from wholebody.parameters import Bounds, Unit
+
+
+@dataclass
+class GroundGains:
+    """How fast the ground is followed, how far, and where in the sole the weight of a foot that lies flat is."""
+
+    follow: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 15.0
+    forget: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 2.0
+    most: Annotated[float, Unit("rad"), Bounds(0, 0.5)] = 0.25
+    flat: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.9
+
+
+class GroundTilt:
+    """One for a walker; it changes the soles of a command."""
+
+    def __init__(self, outlines: tuple[Array, ...], gains: GroundGains | None = None) -> None:
+        """`outlines` of the left and the right sole."""
+        self.gains = gains or GroundGains()
+        self._middles = np.array([outline.mean(axis=0) for outline in outlines])
+        self._halves = np.array([np.ptp(outline, axis=0) / 2 for outline in outlines])
+        self.reset()
+
+    def reset(self) -> None:
+        """The ground is level."""
+        self.tilts = np.zeros((2, 2))  # of each foot: where its upright axis points, x and y in world
+
+    def correct(self, command: Command, balance: Balance, period: float) -> None:
+        """Turn the feet that stand about themselves."""
+        gains = self.gains
+        for side in range(2):
+            if self._lies_flat(balance, side):
+                seen = balance.sole_to_world[side, :2, 2]
+                self.tilts[side] += min(1.0, period * gains.follow) * (seen - self.tilts[side])
+            elif not balance.contact[side]:
+                self.tilts[side] -= period * gains.forget * self.tilts[side]
+            size = math.hypot(*self.tilts[side])
+            self.tilts[side] *= min(1.0, gains.most / max(size, 1e-9))
+        left, right = command.soles
+        command.soles = (turned_about_itself(left, self.tilts[0]), turned_about_itself(right, self.tilts[1]))
+
+    def _lies_flat(self, balance: Balance, side: int) -> bool:
+        if not balance.contact[side]:
+            return False
+        away = np.abs(balance.cop_in_sole[side] - self._middles[side]) / self._halves[side]
+        return bool((away < self.gains.flat).all())
+
+
+def turned_about_itself(sole: Array, lean: Array) -> Array:
+    """A level sole whose upright axis points x, y aside."""
+    result = sole.copy()
+    result[:3, :3] = turned(np.array([-lean[1], lean[0], 0.0])) @ sole[:3, :3]
+    return result
