@@ -169,6 +169,23 @@ def squeezed(name):
     return Problem([[squeeze], body, [posture(name)]], held)
 
 
+def motors(m, result):
+    """τ of the joints with motors."""
+    return result.effort[m.actuated_joints - (m.nv - len(m.joint_names))]
+
+
+def relative(found, expected):
+    return np.max(np.abs(found - expected), initial=0.0) / max(1.0, np.max(np.abs(expected), initial=0.0))
+
+
+def achieved(snapshot, result, tasks):
+    """How far the accelerations are from what tasks ask for, relative to the greatest that is asked."""
+    rows = [task.rows(snapshot) for task in tasks]
+    wanted = np.concatenate([each.desired - each.bias for each in rows])
+    got = np.concatenate([each.jacobian @ result.acceleration for each in rows])
+    return relative(got, wanted)
+
+
 @cache
 def controller(name):
     """Without limits, so that commands are what the law says."""

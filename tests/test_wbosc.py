@@ -1,28 +1,24 @@
-"""The laws of whole-body operational space control, on random states of six robots."""
+"""Whole-body operational space control: levels, contacts, tasks that change, limits, and faults."""
 
-import copy
 import gc
 import re
 import tracemalloc
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from control_examples import (
-    CASES,
-    FEW,
-    ROBOTS,
-    STATES,
+    achieved,
     controller,
     crowded,
     feet,
     flying,
+    motors,
     on_one_foot,
     posture,
     redundant,
-    squeezed,
+    relative,
     standing,
     states,
     usual,
@@ -40,114 +36,10 @@ from wholebody.tasks import (
     CenterOfPressureTask,
     ExternalForceTask,
     JointPositionTask,
-    Orientation3DTask,
-    PoseTask,
     Task,
 )
 
 pytestmark = pytest.mark.timeout(600)  # the first test may have to compile the kernels
-
-
-def motors(m, result):
-    """τ of the joints with motors."""
-    return result.effort[m.actuated_joints - (m.nv - len(m.joint_names))]
-
-
-def relative(found, expected):
-    return np.max(np.abs(found - expected), initial=0.0) / max(1.0, np.max(np.abs(expected), initial=0.0))
-
-
-def achieved(snapshot, result, tasks):
-    """How far the accelerations are from what tasks ask for, relative to the greatest that is asked."""
-    rows = [task.rows(snapshot) for task in tasks]
-    wanted = np.concatenate([each.desired - each.bias for each in rows])
-    got = np.concatenate([each.jacobian @ result.acceleration for each in rows])
-    return relative(got, wanted)
-
-
-# --- the law -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_the_fast_form_equals_the_reference(case):
-    name, make = CASES[case]
-    problem, m = make(name), model(name)
-    for snapshot in states(name, STATES if make is usual else FEW):
-        for task in problem.tasks:
-            task.accumulated[:] = 0.0
-        result = controller(name).solve(snapshot, problem)
-        for task in problem.tasks:
-            task.accumulated[:] *= 0.0
-        expected = reference.solve(snapshot, without_integral(problem, controller(name).period, snapshot))
-        assert result.fault is None
-        assert relative(result.acceleration, expected.acceleration) < 1e-8
-        assert relative(motors(m, result), expected.effort) < 1e-8
-        assert relative(result.contact_forces, expected.contact_forces) < 1e-7
-
-
-def without_integral(problem, period, snapshot):
-    """The fast form adds e·dt to the integral before it uses it; let the reference see the same."""
-    for task in problem.tasks:
-        if np.any(task.integral_gain):
-            task.accumulated[task.selected(snapshot)] = period * task.error(snapshot)
-    return problem
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_efforts_accelerations_and_forces_obey_the_equation_of_motion(case):
-    name, make = CASES[case]
-    problem, m = make(name), model(name)
-    for moving in states(name, 10, seed=1):
-        snapshot = standing(moving, problem.constraints) if make is redundant else moving
-        result = controller(name).solve(snapshot, problem)
-        Jc = np.vstack([np.zeros((0, m.nv)), *(each.jacobian(snapshot) for each in problem.constraints)])
-        rate = np.concatenate([np.zeros(0), *(each.bias(snapshot) for each in problem.constraints)])
-        pushed = m.selection.T @ motors(m, result) + Jc.T @ result.contact_forces
-        assert relative(snapshot.M @ result.acceleration + snapshot.h, pushed) < 1e-9
-        assert relative(Jc @ result.acceleration, -rate) < 1e-9
-
-
-@pytest.mark.parametrize("name", ROBOTS)
-def test_a_full_rank_task_is_achieved_in_constrained_forward_dynamics(name):
-    problem = usual(name)
-    top = Problem([problem.levels[0], problem.levels[-1]], problem.constraints)
-    for snapshot in states(name, seed=2):
-        result = controller(name).solve(snapshot, top)
-        dynamics = reference.constrained(snapshot, top)
-        J = np.vstack([task.jacobian(snapshot) for task in top.levels[0]])
-        inertia = (
-            J @ dynamics.A_inverse @ dynamics.SNc.T @ dynamics.phi_inverse @ dynamics.SNc @ dynamics.A_inverse @ J.T
-        )
-        if np.linalg.eigvalsh(inertia)[0] < 1e-3 * np.max(np.diag(J @ dynamics.A_inverse @ J.T)):
-            continue  # not of full rank here
-        moved = dynamics.accelerations(motors(model(name), result))
-        assert relative(moved, result.acceleration) < 1e-8
-        rows = [task.rows(snapshot) for task in top.levels[0]]
-        wanted = np.concatenate([each.desired - each.bias for each in rows])
-        assert relative(J @ moved, wanted) < 1e-8
-
-
-def undisturbed(name, snapshots):
-    """Check that no level moves what is regular at one above; how many directions were not regular."""
-    problem = usual(name)
-    alone = [Problem(problem.levels[: k + 1], problem.constraints) for k in range(len(problem.levels))]
-    singular = 0
-    for snapshot in snapshots:
-        whole = controller(name).solve(snapshot, problem).acceleration
-        kept = reference.solve(snapshot, problem).kept
-        for k, upper in enumerate(alone):
-            without = controller(name).solve(snapshot, upper).acceleration
-            J = kept[k].T @ np.vstack([task.jacobian(snapshot) for task in problem.levels[k]])
-            scale = max(1.0, np.abs(J).max(initial=0.0) * np.abs(whole).max())
-            assert np.abs(J @ (whole - without)).max(initial=0.0) < 1e-9 * scale
-            singular += np.subtract(*kept[k].shape)
-    return singular
-
-
-@pytest.mark.parametrize("name", ROBOTS)
-def test_a_lower_level_never_disturbs_the_one_above(name):
-    """In all directions that are regular: all of them, unless a level is singular."""
-    undisturbed(name, states(name, seed=3))
 
 
 def test_tasks_of_one_level_share_what_they_cannot_all_have():
@@ -177,114 +69,6 @@ def test_what_no_task_asks_for_is_left_to_itself():
     assert relative(snapshot.M @ result.acceleration, -snapshot.h) < 1e-9
 
 
-# --- singular levels -----------------------------------------------------------------------------
-
-
-def stretched(name, count=12, seed=11):
-    """States near one with all joints at zero, where arms and legs are straight, at random distances from it."""
-    m, rng = model(name), np.random.default_rng(seed)
-    for spread in np.geomspace(1e-3, 0.5, count):
-        q = m.integrate(m.neutral(), spread * rng.normal(size=m.nv), 1.0)
-        if name == "trikey":
-            q[3:7] = (0.0, 0.0, 0.0, 1.0)
-        yield m.at(q, rng.normal(size=m.nv))
-
-
-@cache
-def truncating(name, tolerance=1e-6):
-    free = {f"enforce_{what}_limits": False for what in ("effort", "position", "velocity")}
-    return WBOSC(model(name), singular="truncated", task_tolerance=tolerance, **free)
-
-
-@pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.parametrize("singular", ["shared", "truncated"])
-def test_the_fast_form_equals_the_reference_near_singular_states(name, singular):
-    problem, m = usual(name), model(name)
-    mine = {"shared": controller, "truncated": truncating}[singular](name)
-    for snapshot in stretched(name):
-        result, expected = mine.solve(snapshot, problem), reference.solve(snapshot, problem, singular)
-        assert relative(result.acceleration, expected.acceleration) < 1e-8
-        assert relative(motors(m, result), expected.effort) < 1e-8
-
-
-@pytest.mark.parametrize("name", ROBOTS)
-def test_near_a_singular_state_a_lower_level_never_disturbs_what_is_regular_above(name):
-    assert undisturbed(name, stretched(name)) > 0 or name == "trikey"  # which has no singular directions
-
-
-def folding(mine, steps):
-    """Efforts of Dreamer for a hand that shall go further out, while its elbow goes from bent to straight."""
-    m = model("dreamer")
-    here = m.at(m.neutral()).position(m.frame("right_palm"))
-    hand = CartesianPositionTask("out", "right_palm", here - np.array([0.0, 0.0, 0.3]))
-    problem = Problem([hand, posture("dreamer")], usual("dreamer").constraints)
-    efforts = []
-    for elbow in np.linspace(0.4, 0.0, steps):
-        q = 0.02 * np.ones(m.nq)
-        q[m.joint_names.index("right_elbow")] = elbow
-        efforts.append(mine.solve(m.at(q), problem).effort.copy())
-    return np.array(efforts)
-
-
-def test_commands_are_continuous_through_a_singularity_and_truncated_ones_are_not():
-    """With steps half as long efforts change half as much; those of plain truncation jump however short the steps."""
-
-    def jump(mine, steps):
-        efforts = folding(mine, steps)
-        return np.abs(np.diff(efforts, axis=0)).max() / np.ptp(efforts, axis=0).max()
-
-    ours, plain = controller("dreamer"), truncating("dreamer", 1e-2)
-    assert jump(ours, 4001) < 0.6 * jump(ours, 2001) < 0.01
-    assert jump(plain, 4001) > 0.9 * jump(plain, 2001) > 0.1
-
-
-def test_a_singular_level_needs_no_infinite_effort():
-    m = model("dreamer")
-    here = m.at(m.neutral()).position(m.frame("right_palm"))
-    tasks = [
-        CartesianPositionTask("out", "right_palm", here - np.array([0.0, 0.0, 0.5])),
-        Orientation3DTask("t", "right_palm", (0, 0, 0, 1)),
-    ]
-    problem = Problem([tasks, posture("dreamer")], usual("dreamer").constraints)
-    for shake in (0.0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2):
-        snapshot = m.at(np.full(m.nq, shake))
-        assert np.abs(controller("dreamer").solve(snapshot, problem).effort).max() < 1e4
-        result, expected = (
-            truncating("dreamer").solve(snapshot, problem),
-            reference.solve(snapshot, problem, "truncated"),
-        )
-        assert np.abs(result.effort).max() < 1e5
-        assert relative(motors(m, result), expected.effort) < 1e-7
-
-
-def test_directions_a_singular_level_truncates_are_handed_to_the_levels_below():
-    """Two tasks for the same point: the upper takes it all, the lower none; a third below them still has the rest."""
-    snapshot = next(states("dreamer", seed=4))
-    hand, twin = (CartesianPositionTask(n, "right_palm", (0.3, -0.2, 0.4)) for n in ("hand", "twin"))
-    twin.goal = (0.0, 0.0, 0.0)
-    other = CartesianPositionTask("other", "left_palm", (0.3, 0.2, 0.4))
-    held = usual("dreamer").constraints
-    both = controller("dreamer").solve(snapshot, Problem([[hand], [twin, other]], held))
-    assert achieved(snapshot, both, [hand]) < 1e-9
-    stacked = controller("dreamer").solve(snapshot, Problem([[hand, copy.copy(hand)][:1], [other]], held))
-    assert achieved(snapshot, stacked, [other]) < 1e-9
-    doubled = PoseTask("doubled", "right_palm", (0.3, -0.2, 0.4))
-    same = Problem([[doubled, CartesianPositionTask("again", "right_palm", (0.3, -0.2, 0.4))], [other]], held)
-    result = controller("dreamer").solve(snapshot, same)
-    assert achieved(snapshot, result, [doubled, other]) < 1e-8
-
-
-def test_commands_are_continuous_where_the_rank_is():
-    """Along a path through regular states, a step of 1e-7 rad changes efforts by no more than in proportion."""
-    m = model("dreamer")
-    problem = usual("dreamer")
-    rng = np.random.default_rng(5)
-    q, d = m.random(rng), rng.normal(size=m.nq)
-    a = controller("dreamer").solve(m.at(q), problem).effort
-    b = controller("dreamer").solve(m.at(q + 1e-7 * d), problem).effort
-    assert np.abs(a - b).max() < 1e-2 * max(1.0, np.abs(a).max())
-
-
 # --- contacts ------------------------------------------------------------------------------------
 
 
@@ -306,32 +90,6 @@ def test_redundant_contacts_give_the_same_motion_and_the_least_effort():
         J = np.vstack([each.jacobian(snapshot) for each in flat.constraints])
         inner = np.linalg.svd(J[:, :6].T)[2][6:]  # forces that the base does not feel: they would change τ alone
         assert np.abs(inner @ J[:, 6:] @ two.effort).max() < 1e-6 * np.abs(two.effort).max() * np.abs(J).max()
-
-
-@pytest.mark.parametrize("name", ROBOTS)
-def test_internal_forces_move_nothing_and_are_what_was_asked(name):
-    m, problem = model(name), squeezed(name)
-    squeeze = problem.task("squeeze")
-    frames = [m.frame(problem.constraint(side).frame) for side in ("left", "right")]
-    for snapshot in states(name, seed=8):
-        results = []
-        for goal in (0.0, 50.0):
-            squeeze.goal = goal
-            results.append(controller(name).solve(snapshot, problem))
-        a, b = results
-        assert relative(a.acceleration, b.acceleration) < 1e-10
-        dynamics = reference.constrained(snapshot, problem)
-        extra = motors(m, b) - motors(m, a)
-        assert np.abs(extra @ dynamics.SNc).max() < 1e-7 * max(1.0, np.abs(extra).max())  # the left null space of S·Nc
-        assert np.abs(extra).max() > 1e-3 or name in ("trikey", "zoo"), (
-            "wheels do not feel what goes through their axles"
-        )
-        if name == "zoo":
-            continue  # a joint without a motor cannot bear it
-        between = snapshot.position(frames[1]) - snapshot.position(frames[0])
-        n = between / np.linalg.norm(between)
-        forces = [b.contact_force(side)[:3] for side in ("left", "right")]
-        assert 0.5 * n @ (forces[1] - forces[0]) == pytest.approx(50.0, abs=1e-6)
 
 
 def center_of_pressure(m, snapshot, frame, wrench):
