@@ -140,7 +140,7 @@ def main(seeds: int = 10) -> None:
         print(line(name, runs), flush=True)
     print("document 4.3, backward, full loop                0.346 m    5.2°   0.502 m   0.058 m/s")
     print("document 4.3, backward, part loop                0.405 m    4.8°   0.520 m   0.068 m/s")
-    runs = [trial(lambda c: c.crawl(velocity=(-0.08, 0, 0)), seed, BEGIN + GAITS * 4.2) for seed in range(seeds)]
+    runs = [trial(lambda c: c.crawl(velocity=(-0.085, 0, 0)), seed, BEGIN + GAITS * 4.0) for seed in range(seeds)]
     print(line("backward, steered", runs), flush=True)
     runs = [trial(lambda c: c.turn(math.tau), seed, 100.0) for seed in range(seeds)]
     figures = np.array([circle(run) for run in runs])

@@ -10,7 +10,8 @@ import pytest
 from experiments.crawl_gaits import trial
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.errors import BadFootsteps, SensorLost
+from wholebody.cli.crawl import crawl
+from wholebody.errors import BadFootsteps, BadGait, SensorLost, WholebodyError
 
 
 def test_it_crawls_forward_to_where_it_is_told_and_rests():
@@ -52,3 +53,10 @@ def test_a_sensor_that_stays_lost_makes_it_rest():
     assert np.allclose(reference["position"], crawling.crawler.command)
     with pytest.raises(SensorLost):
         crawling.crawl(distance=1.0)
+
+
+def test_the_command_says_what_is_wrong_with_a_robot_or_a_file(tmp_path):
+    with pytest.raises(BadGait, match="no posture 'crawl'"):
+        crawl("hubo2plus", out=tmp_path, film=False, source=None)
+    with pytest.raises(WholebodyError, match=r"no\.bvh"):
+        crawl("atlas", out=tmp_path, film=False, source=tmp_path / "no.bvh")
