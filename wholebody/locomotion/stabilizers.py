@@ -36,7 +36,7 @@ class Command:
     zmp: Array  # where the ground is to push
     left_share: float  # of the weight
     feed_forward: bool = False  # whether joints are led against their load and their lag
-    level_swing: bool = False  # whether a foot that swings is levelled by the tilt that is measured
+    level_swing: bool = False  # whether feet of recovery steps are levelled by the measured tilt
     landing: Place | None = None  # where the foot that swings is to be put instead
     falling: bool = False  # whether only a step would help
     arms: Array = field(default_factory=lambda: NONE)  # offsets of all joints, or none

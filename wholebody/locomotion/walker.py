@@ -73,7 +73,7 @@ class Walker:
         balance = self.sense(state, target)
         elapsed = self._elapsed(time)
         command = self.stabilizer.correct(target, balance, elapsed)
-        if command.level_swing:
+        if command.level_swing and self._recovering:
             self.level.correct(command, target, balance, elapsed)
         self._step(command, balance, time)
         reference["position"] = self.joints(command, target, elapsed)
