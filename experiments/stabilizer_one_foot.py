@@ -21,6 +21,7 @@ import numpy as np
 from experiments.stabilizer_step import LIMBS, RESULTS, pyplot
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
+from wholebody.estimation import SupportNoise
 from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.region_stabilizer import RegionGains, RegionStabilizer
 from wholebody.locomotion.regions import share_of
@@ -97,7 +98,7 @@ class Stance:
     """On the right foot: the target that is always the same, and the walker's parts that bring it about."""
 
     def __init__(self, modes: frozenset[str] | None) -> None:
-        self.walker = walker = Walker(robots.load("hoap3"), stabilizer="none")
+        self.walker = walker = Walker(robots.load("hoap3"), stabilizer="none", noise=SupportNoise(level=0.05))
         self.control: Stabilizer | None = None
         if modes is not None:
             self.control = RegionStabilizer(walker.model, GAINS, steps=False, modes=modes)

@@ -23,9 +23,9 @@ def test_on_ground_that_is_not_level_attitude_control_holds_the_waist_upright():
 
 def test_leant_against_static_control_brings_the_zero_moment_point_back_to_the_safe_region():
     without, static = both("static (5.5)", LEAN, seed=4)
-    at_the_end = slice(-100, None)
+    at_the_end = slice(-300, None)  # 1.5 s: it swings about the edge of the region
     assert np.mean(without.share[at_the_end]) > 0.55
-    assert np.mean(static.share[at_the_end]) < 0.53
+    assert np.mean(static.share[at_the_end]) < 0.51
     assert static.zmp_error < 0.9 * without.zmp_error
 
 

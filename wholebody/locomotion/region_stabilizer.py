@@ -49,6 +49,24 @@ class RegionGains:
 
 
 MODES = frozenset({"attitude", "static", "dynamic"})
+FARTHEST = 0.03
+"""m: how far the static controller moves the centre of mass."""
+SMOOTHING = 0.02
+"""s."""
+
+
+class Smoothed:
+    """A signal that may jump, through two lags of SMOOTHING: its first derivative does not jump."""
+
+    def __init__(self, size: int) -> None:
+        self._once, self.value = np.zeros(size), np.zeros(size)
+
+    def follow(self, signal: Array | float, period: float) -> Array:
+        """One period nearer."""
+        share = period / (SMOOTHING + period)
+        self._once = self._once + share * (signal - self._once)
+        self.value = self.value + share * (self._once - self.value)
+        return self.value
 
 
 class RegionStabilizer:
@@ -79,6 +97,7 @@ class RegionStabilizer:
         self._com: Array | None = None  # of the dynamic one
         self._velocity = np.zeros(2)
         self._progress = 0.0  # of the switch from static to dynamic
+        self._share, self._rate = Smoothed(1), Smoothed(2)  # of the dynamic controller; of the static one's shift
         self._lean = np.zeros(2)
         self.arms.reset()
 
@@ -109,22 +128,27 @@ class RegionStabilizer:
         return command
 
     def _switched(self, urgent: bool, period: float) -> float:
-        """How far the dynamic controller has taken over: s³ (10 − 15 s + 6 s²), smooth up to acceleration."""
+        """How far the dynamic controller has taken over: s³ (10 − 15 s + 6 s²), smooth up to acceleration.
+
+        Smoothed, it stays so if it turns back half-way.
+        """
         step = period / self.gains.switch
         self._progress = min(1.0, self._progress + step) if urgent else max(0.0, self._progress - 0.2 * step)
         s = self._progress
-        return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
+        return float(self._share.follow(s**3 * (10.0 - 15.0 * s + 6.0 * s * s), period)[0])
 
     def _static(self, target: Target, balance: Balance, area: Array, period: float) -> Array:
         """ċ = −k (z − z_ref) while z, without what is quick, is out of the safe region; else slowly back.
 
-        A blow makes z swing about where it was: nothing to lean against.
+        A blow makes z swing about where it was: nothing to lean against. The rate is smoothed, so that no region makes
+        the acceleration jump.
         """
         self._off += period / self.gains.slow * (balance.cop_in_world[:2] - target.zmp - self._off)
         region = self.gains.regions.of(area, target.zmp + self._off)
         leans = region > Region.SAFE and "static" in self.modes
         rate = -self.gains.static * self._off if leans else -0.5 * self._shift
-        self._shift = np.clip(self._shift + period * rate, -0.03, 0.03)
+        rate = np.clip(rate, *((way - self._shift) / (2.0 * SMOOTHING) for way in (-FARTHEST, FARTHEST)))
+        self._shift = self._shift + period * self._rate.follow(rate, period)
         return np.asarray(target.com + self._shift)
 
     def _dynamic(self, target: Target, balance: Balance, zmp: Array, period: float) -> Array:
