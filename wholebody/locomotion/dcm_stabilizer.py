@@ -40,6 +40,7 @@ class DcmGains:
     lean: Annotated[float, Unit("1/(m s²)"), Bounds(0, 5000)] = 200.0  # of the trunk, for ξ out of reach
     give: Annotated[float, Unit("1/s"), Bounds(0, 100)] = 80.0  # how fast the trunk yields to a push
     forget: Annotated[float, Unit("1/s"), Bounds(0, 10)] = 1.0  # how fast a tilt becomes usual
+    find_out: Annotated[float, Unit("s"), Bounds(0, 10)] = 0.4  # until the sensors know how it stands
     most_error: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.05  # of the tilt that the sensors tell
     unnoticed: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.004  # a tilt so small is no push
     reach: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.95  # of the support area: ξ further out makes the trunk lean
@@ -68,7 +69,7 @@ class DcmStabilizer:
         self._velocity = np.zeros(2)
         self._integral = np.zeros(2)
         self._lean, self._leaning = np.zeros(2), np.zeros(2)
-        self._usual: Array | None = None
+        self._usual, self._stood = np.zeros(2), 0.0  # the tilt that is no push, and for how long it stands, s
 
     def correct(self, target: Target, balance: Balance, period: float) -> Command:
         """What to do in this cycle."""
@@ -93,7 +94,7 @@ class DcmStabilizer:
         if math.isinf(target.phase_left):  # walking, ξ is out of the area all the time
             push = gains.lean * (dcm - nearest_inside(scaled(area, gains.reach), dcm)) + self._yielding(balance, period)
         else:
-            self._usual = None
+            self._stood = 0.0
         self._lean_trunk(command, push, period)
         if self.steps:
             if (wanted != zmp).any():
@@ -111,7 +112,8 @@ class DcmStabilizer:
         if balance.flexion.any():
             return np.zeros(2)
         away = balance.lean - self._lean
-        if self._usual is None:
+        self._stood += period
+        if self._stood < gains.find_out:
             self._usual = away.copy()
         self._usual += min(1.0, period * gains.forget) * (away - self._usual)
         size = math.hypot(*self._usual)
