@@ -13,7 +13,6 @@ from wholebody.locomotion.footsteps import OTHER, Feet, Place, Velocity, along
 from wholebody.locomotion.gait import SOLES, gait_of, standing
 from wholebody.locomotion.pattern import Pattern
 from wholebody.locomotion.recovery import capture_steps, closing_step, landing_instead
-from wholebody.locomotion.region_stabilizer import RegionStabilizer
 from wholebody.locomotion.regions import Region, Regions, share_of
 from wholebody.locomotion.stabilizers import NAMES, stabilizer_named
 from wholebody.locomotion.support_area import Soles, nearest_inside, scaled
@@ -89,15 +88,6 @@ def test_every_name_makes_a_stabilizer_that_leaves_a_robot_at_rest_alone(model):
             assert np.linalg.norm(world.com_in_world - before) < 0.01
     with pytest.raises(UnknownName, match="stabilizer"):
         stabilizer_named("dmc", model)
-
-
-def test_the_dynamic_controller_takes_over_without_a_jump_in_acceleration(model):
-    stabilizer = RegionStabilizer(model)
-    dt = 1e-4
-    shares = [stabilizer._switched(True, dt) for _ in range(1100)]
-    assert shares[-1] == pytest.approx(1.0)
-    acceleration = np.diff(shares, 2) / dt**2
-    assert np.abs(np.diff(acceleration)).max() < 0.02 * np.abs(acceleration).max()
 
 
 def test_a_step_is_led_to_where_the_divergent_component_will_be(model):
