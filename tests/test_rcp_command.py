@@ -8,7 +8,7 @@ import ssl
 import subprocess
 
 import pytest
-from robot_processes import MAIN, end_all, wholebody
+from robot_processes import MAIN, end_all, wait_for, wholebody
 
 from wholebody.cli.watching import Watcher
 from wholebody.collaboration.rcp.client import Client
@@ -27,8 +27,10 @@ def rcp(*options):
     """The server; gives its port."""
     command = [*MAIN, "rcp", "--port", "0", "--no-walk", *map(str, options)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        yield int(re.search(r":(\d+)", server.stdout.readline())[1])
-        server.terminate()
+        try:
+            yield int(re.search(r":(\d+)", server.stdout.readline())[1])
+        finally:
+            server.terminate()
 
 
 @pytest.mark.timeout(120)
@@ -42,7 +44,8 @@ def test_a_person_with_nc_turns_the_head_and_stops_the_robot(robot):
         assert "no walking controller runs" in lines.readline()
         raw.sendall(b"STOP\n")
         assert "the daemon holds every joint" in [lines.readline() for _ in range(2)][1]
-        assert Watcher().look().stopped
+        watcher = Watcher()
+        wait_for(lambda: watcher.look().stopped)
         raw.sendall(b"RESUME\nQUERY SENSOR [joint.NK1]\n")
         assert lines.readline().startswith("OK RESUME")
         assert float(re.search(r"=(.*)]", lines.readline())[1]) < -0.05

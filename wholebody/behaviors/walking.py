@@ -124,6 +124,20 @@ class Walking:
             kept = min(len(pattern.steps), AHEAD - 1)
             pattern.follow(self._closing(pattern.steps[kept - 1]), self._time, keep=kept)
 
+    def adopt(self, gait: Gait) -> None:
+        """Walk otherwise, after the steps that cannot be taken back without haste.
+
+        How high the centre of mass is does not change while it stands or walks: it would jump.
+        """
+        if gait.height != self.gait.height and (self.up or self.rising):
+            raise BadGait("the height of the centre of mass cannot change while it stands; set it before it stands up")
+        self.walker.adopt(gait, self._time, keep=AHEAD - 1)
+
+    @property
+    def gait(self) -> Gait:
+        """How it walks."""
+        return self.walker.gait
+
     @property
     def standing(self) -> bool:
         """Whether it is done with all that it was told."""

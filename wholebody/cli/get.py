@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from wholebody.cli.params import ConnectOption, ControllerOption, NameOption, in_words, plain
-from wholebody.parameters.remote import Remote
+from wholebody.cli.params import ConnectOption, ControllerOption, NameOption, in_words, plain, reach
 
 
 def get(
@@ -19,5 +18,5 @@ def get(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Say what a parameter is now."""
-    value = Remote(controller, name, connect).get(path)
+    value = reach(controller, name, connect, path).get(path)
     print(json.dumps(plain(value)) if as_json else in_words(value))

@@ -12,16 +12,28 @@ import numpy as np
 import typer
 from rich.table import Table
 
+from wholebody.cli.filter_parameters import GROUP, FilterParameters
 from wholebody.cli.tables import wide_console
-from wholebody.errors import closest
+from wholebody.errors import BadParameter, closest
 from wholebody.parameters.reflection import About, Value
 from wholebody.parameters.remote import Remote
 
 NameOption = Annotated[str, typer.Option(help="The robot's name, if several robots have controllers.")]
-ControllerOption = Annotated[str, typer.Option(help="The controller's name, if several run.")]
+ControllerOption = Annotated[str, typer.Option(help="The controller's name, if several run; daemon for its filters.")]
 ConnectOption = Annotated[
     str, typer.Option(metavar="HOST:PORT", help="Of another machine, where it runs with --listen.")
 ]
+
+DAEMON = "daemon"
+"""Whose parameters are the filters of joints."""
+
+
+def reach(controller: str, name: str, connect: str, path: str = "") -> Remote | FilterParameters:
+    """The controller of a name, or, if it or the path says so, the daemon's filters."""
+    filters = controller == DAEMON or (not controller and path.partition(".")[0] == GROUP)
+    if filters and connect:
+        raise BadParameter("the filters of joints can be reached only on the machine on which the daemon runs")
+    return FilterParameters(name) if filters else Remote(controller, name, connect)
 
 
 def params(
@@ -30,14 +42,25 @@ def params(
     name: NameOption = "",
     connect: ConnectOption = "",
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the values into a YAML file.")] = None,
+    load: Annotated[Path | None, typer.Option(metavar="FILE", help="Set the values of such a file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
 ) -> None:
-    """List the parameters of a running controller: path, value, unit, bounds, meaning."""
-    remote = Remote(controller, name, connect)
+    """List the parameters of a running controller: path, value, unit, bounds, meaning.
+
+    \b
+      wholebody params right_hand
+      wholebody params --controller walk --save gait.yaml
+      wholebody params filter
+    """
+    remote = reach(controller, name, connect, pattern)
     console = wide_console()
+    if load is not None:
+        remote.load(load)
     if save is not None:
         remote.save(save)
-        console.print(f"{save}: a configuration can include it, `wholebody check` reads it")
+        console.print(
+            f"{save}: `wholebody params --load` reads it, and a configuration of the same tasks can include it"
+        )
         return
     values = remote.values()
     chosen = [each for each in remote.list() if pattern in each.path]

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from wholebody.cli.params import ConnectOption, ControllerOption, NameOption, in_words
+from wholebody.cli.params import ConnectOption, ControllerOption, NameOption, in_words, reach
 from wholebody.errors import BadParameter
-from wholebody.parameters.remote import Remote
 
 CONTEXT = {"ignore_unknown_options": True}
 """A number below zero is no option."""
@@ -27,8 +26,10 @@ def set(
       wholebody set tasks.right_hand.goal 0.4 -0.2 1.0
       wholebody set tasks.right_hand.state disabled
       wholebody set tasks.posture.priority 3
+      wholebody set gait.step_time 0.7 --controller walk
+      wholebody set filter.RSP.mode smooth
     """
-    remote = Remote(controller, name, connect)
+    remote = reach(controller, name, connect, path)
     about = remote.about(path)
     if about.kind == "state" and len(values) == 1:
         print(in_words(remote.set(path, values[0])))

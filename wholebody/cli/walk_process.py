@@ -8,30 +8,42 @@ from __future__ import annotations
 import signal
 import sys
 from types import FrameType
+from typing import Any
 
 from wholebody import locomotion, robots
 from wholebody.behaviors import Walking
 from wholebody.behaviors.walking_desk import WalkingDesk
 from wholebody.behaviors.walking_orders import CONTROLLER
+from wholebody.behaviors.walking_parameters import walking_parameters
 from wholebody.errors import NoRobot, WholebodyError
+from wholebody.hardware import Names
 from wholebody.hardware.connection import Connection, connect
+from wholebody.parameters.desk import Desk
+from wholebody.parameters.records import ControllerNames
 
 SILENCE = 0.02
 """s without a reference after which the daemon holds the joints."""
 SLICE = 0.2
 """s of waiting for a state after which it looks around."""
+NOTHING_ELSE: dict[str, Any] = {"tasks": [], "constraints": [], "events": {}, "settings": {}}
+"""What controllers of tasks tell of themselves besides their parameters."""
 
 
 def run(name: str, robot: str, stabilizer: str, told: list[int]) -> None:
     """Connect, and do what is ordered, until told to end."""
     walking = Walking(robots.load(robot), stabilizer=stabilizer)
     locomotion.warmup()
-    with connect(CONTROLLER, name, period=SILENCE) as connection, WalkingDesk(walking, name) as desk:
-        serve(connection, desk, told)
+    names = ControllerNames(Names(name).robot, CONTROLLER)
+    with (
+        connect(CONTROLLER, name, period=SILENCE) as connection,
+        Desk(names, walking_parameters(walking), {"robot": robot, **NOTHING_ELSE}) as tuning,
+        WalkingDesk(walking, name) as desk,
+    ):
+        serve(connection, desk, tuning, told)
 
 
-def serve(connection: Connection, desk: WalkingDesk, told: list[int]) -> None:
-    """The loop: newest state, orders, one cycle, one reference. Told to end, it comes to a stand first, if it can."""
+def serve(connection: Connection, desk: WalkingDesk, tuning: Desk, told: list[int]) -> None:
+    """The loop: newest state, orders, parameters, one cycle, one reference. Told to end, it comes to a stand first."""
     walking, ending = desk.walking, False
     while not (ending and (walking.standing or not walking.up)):
         if not connection.wait(SLICE):
@@ -47,6 +59,7 @@ def serve(connection: Connection, desk: WalkingDesk, told: list[int]) -> None:
             walking.stop()
         if not ending:
             desk.serve(time)
+        tuning.serve(time)
         if desk.moves:
             walking.cycle(connection.state, connection.reference)
             connection.put()

@@ -28,8 +28,9 @@ class WholeBodyView:
 
 
 def whole_body_views(robot: str) -> list[WholeBodyView]:
-    """Ask every controller that runs on a robot."""
-    return [_view(robot, name) for on, name in running() if on == robot]
+    """Ask every controller of tasks that runs on a robot."""
+    views = [_view(robot, name) for on, name in running() if on == robot]
+    return [each for each in views if each.tasks or not each.answers]
 
 
 def _view(robot: str, name: str) -> WholeBodyView:

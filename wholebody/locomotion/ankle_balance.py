@@ -24,7 +24,12 @@ from wholebody.parameters import Bounds, Unit
 
 @dataclass
 class AnkleGains:
-    """K_p, K_d, and how far the ankle may turn."""
+    """How strongly the ankles turn.
+
+    proportional  K_p, of the tilt
+    derivative    K_d, of how fast it tilts
+    farthest      how far an ankle may turn
+    """
 
     proportional: Annotated[float, Unit("1"), Bounds(0, 5)] = 0.3
     derivative: Annotated[float, Unit("s"), Bounds(0, 1)] = 0.05

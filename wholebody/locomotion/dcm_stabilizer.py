@@ -31,23 +31,40 @@ from wholebody.parameters import Bounds, Unit
 
 @dataclass
 class DcmGains:
-    """How strongly it reacts."""
+    """How strongly it reacts.
 
-    proportional: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 2.0  # k
-    integral: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 0.5  # kᵢ
-    position: Annotated[float, Unit("1/s²"), Bounds(0, 2000)] = 100.0  # k₁
-    velocity: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 20.0  # k₂
-    lean: Annotated[float, Unit("1/(m s²)"), Bounds(0, 5000)] = 200.0  # of the trunk, for ξ out of reach
-    give: Annotated[float, Unit("1/s"), Bounds(0, 100)] = 80.0  # how fast the trunk yields to a push
-    forget: Annotated[float, Unit("1/s"), Bounds(0, 10)] = 1.0  # how fast a tilt becomes usual
-    find_out: Annotated[float, Unit("s"), Bounds(0, 10)] = 0.4  # until the sensors know how it stands
-    most_error: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.05  # of the tilt that the sensors tell
-    unnoticed: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.004  # a tilt so small is no push
-    reach: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.95  # of the support area: ξ further out makes the trunk lean
-    upright: Annotated[float, Unit("1/s"), Bounds(0, 50)] = 3.0  # how fast the trunk comes back
+    proportional    k: how strongly the ground pushes ξ back
+    integral        kᵢ: how strongly it pushes back what stays off
+    position        k₁: how strongly the told centre of mass is drawn to the measured one
+    velocity        k₂: the same of their velocities
+    lean            how strongly the trunk turns towards where ξ runs away, out of reach
+    give            how fast the trunk yields to a push
+    forget          how fast a tilt becomes usual
+    find_out        how long it stands until the sensors know how
+    most_error      the greatest tilt that is taken for the sensors' error
+    unnoticed       a tilt so small is no push
+    reach           share of the support area beyond which ξ makes the trunk lean
+    upright         how fast the trunk comes back
+    most_lean       how far the trunk leans at most
+    margin          share of the sole's half width that is kept free along its edges
+    step_threshold  a foot is put elsewhere only if ξ will be off by more than this
+    """
+
+    proportional: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 2.0
+    integral: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 0.5
+    position: Annotated[float, Unit("1/s²"), Bounds(0, 2000)] = 100.0
+    velocity: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 20.0
+    lean: Annotated[float, Unit("1/(m s²)"), Bounds(0, 5000)] = 200.0
+    give: Annotated[float, Unit("1/s"), Bounds(0, 100)] = 80.0
+    forget: Annotated[float, Unit("1/s"), Bounds(0, 10)] = 1.0
+    find_out: Annotated[float, Unit("s"), Bounds(0, 10)] = 0.4
+    most_error: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.05
+    unnoticed: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.004
+    reach: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.95
+    upright: Annotated[float, Unit("1/s"), Bounds(0, 50)] = 3.0
     most_lean: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.6
-    margin: Annotated[float, Unit("1"), Bounds(0, 0.9)] = 0.02  # of the sole's half width, kept free along its edges
-    step_threshold: Annotated[float, Unit("m"), Bounds(0, 1)] = 0.02  # less than that moves no footstep
+    margin: Annotated[float, Unit("1"), Bounds(0, 0.9)] = 0.02
+    step_threshold: Annotated[float, Unit("m"), Bounds(0, 1)] = 0.02
 
 
 class DcmStabilizer:
@@ -59,8 +76,8 @@ class DcmStabilizer:
         )  # the trunk is all it has then
         self.steps = steps
         outline = np.array(model.robot.surface("left_sole").outline)
-        half = np.abs(outline - outline.mean(axis=0)).min()
-        self._soles = Soles(model.robot, margin=self.gains.margin * float(half))
+        self._robot, self._half = model.robot, float(np.abs(outline - outline.mean(axis=0)).min())
+        self._margin, self._soles = 0.0, Soles(model.robot)
         self.reset()
 
     def reset(self) -> None:
@@ -77,7 +94,7 @@ class DcmStabilizer:
         if self._com is None:
             self._com, self._velocity = target.com.copy(), target.com_velocity.copy()
         off = balance.capture_point[:2] - target.dcm
-        area = self._soles.area(target.support, target.left.place, target.right.place)
+        area = self._within(gains.margin).area(target.support, target.left.place, target.right.place)
         wanted = target.zmp + (1.0 + gains.proportional / omega) * off + gains.integral * self._integral
         zmp = nearest_inside(area, wanted)
         self._integral += period * (off - self._integral if gains.integral else 0.0)
@@ -101,6 +118,12 @@ class DcmStabilizer:
                 command.landing = landing_instead(target, off, zmp - target.zmp, gains.step_threshold)
             command.falling = bool((nearest_inside(area, dcm) != dcm).any())
         return command
+
+    def _within(self, margin: float) -> Soles:
+        """The soles without their edges."""
+        if margin != self._margin:
+            self._margin, self._soles = margin, Soles(self._robot, margin=margin * self._half)
+        return self._soles
 
     def _yielding(self, balance: Balance, period: float) -> Array:
         """How a trunk that was pushed out of its way goes along, as if it were not held so stiffly.

@@ -87,14 +87,22 @@ class Feet(NamedTuple):
 
 @dataclass(frozen=True)
 class StepLimits:
-    """How far one foot can be put from the other."""
+    """How far one foot can be put from the other.
 
-    length: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.25
-    spacing: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.187  # of feet that stand side by side
+    length     of the longest step, forward or backward
+    spacing    of feet that stand side by side
+    narrowest  how near a foot may come to the other, sideways
+    widest     how far it may go away from the other, sideways
+    turn       by how much a foot may be turned in a step
+    in_need    the longest step to keep from falling
+    """
+
+    length: Annotated[float, Unit("m"), Bounds(0.01, 2.0)] = 0.25
+    spacing: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.187
     narrowest: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.16
     widest: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.32
-    turn: Annotated[float, Unit("rad"), Bounds(0.0, 2.0)] = 0.4
-    in_need: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.3  # the longest to keep from falling
+    turn: Annotated[float, Unit("rad"), Bounds(0.01, 2.0)] = 0.4
+    in_need: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.3
 
     def __post_init__(self) -> None:
         """Refuse limits between which no foot can be put."""

@@ -18,17 +18,28 @@ SOLES = ("left_sole", "right_sole")
 
 @dataclass(frozen=True)
 class Gait:
-    """When and how high feet are lifted, and where the weight goes meanwhile."""
+    """When and how high feet are lifted, and where the weight goes meanwhile.
+
+    step_time       from one foot's landing to the other's
+    double_support  both feet on the ground, a part of the step's time
+    lift            how high a foot that swings is lifted
+    via             when a foot that swings is lifted highest, as a share of its time
+    begin           to shift the weight before the first step
+    settle          to come to rest after the last step
+    inward          from the middle of the sole that supports to the weight, towards the other foot
+    forward         from the middle of the sole that supports to the weight, ahead
+    height          of the centre of mass above the soles; it changes only before the robot stands up
+    """
 
     step_time: Annotated[float, Unit("s"), Bounds(0.2, 5.0)] = 0.8
-    double_support: Annotated[float, Unit("s"), Bounds(0.02, 2.0)] = 0.16  # a part of the step's time
+    double_support: Annotated[float, Unit("s"), Bounds(0.02, 2.0)] = 0.16
     lift: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.04
-    via: Annotated[float, Unit("1"), Bounds(0.1, 0.9)] = 0.5  # t_m of the swing, a share of its time
-    begin: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 1.0  # to shift the weight before the first step
-    settle: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 1.0  # to come to rest after the last
-    inward: Annotated[float, Unit("m"), Bounds(-0.1, 0.1)] = 0.0  # from the middle of the sole to the weight
+    via: Annotated[float, Unit("1"), Bounds(0.1, 0.9)] = 0.5
+    begin: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 1.0
+    settle: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 1.0
+    inward: Annotated[float, Unit("m"), Bounds(-0.1, 0.1)] = 0.0
     forward: Annotated[float, Unit("m"), Bounds(-0.1, 0.1)] = 0.0
-    height: Annotated[float, Unit("m"), Bounds(0.01, 3.0)] = 0.6  # of the centre of mass above the soles
+    height: Annotated[float, Unit("m"), Bounds(0.01, 3.0)] = 0.6
     limits: StepLimits = field(default_factory=StepLimits)
 
     def __post_init__(self) -> None:

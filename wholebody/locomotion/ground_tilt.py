@@ -20,7 +20,13 @@ from wholebody.parameters import Bounds, Unit
 
 @dataclass
 class GroundGains:
-    """How fast the ground is followed, how far, and where in the sole the weight of a foot that lies flat is."""
+    """How the ground is followed.
+
+    follow  how fast a foot that lies flat is turned as the ground is
+    forget  how fast a foot in the air is turned level
+    most    how far a foot is turned at most
+    flat    a foot lies flat if its weight is within this share of the sole
+    """
 
     follow: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 15.0
     forget: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 2.0

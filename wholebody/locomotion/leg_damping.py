@@ -22,10 +22,15 @@ RATE = 20.0  # Hz, of the filter as it was published
 
 @dataclass
 class DampingGains:
-    """The published numbers; the force is counted in units of `per` (for Hubo 200 N, about half its weight)."""
+    """The published numbers; the force is counted in units of `per` (for Hubo 200 N, about half its weight).
 
-    stiffness: Annotated[float, Unit("rad"), Bounds(0, 2)] = 0.28  # k_z
-    length: Annotated[float, Unit("1"), Bounds(1, 400)] = 5.0  # L
+    stiffness  k_z: how far legs bend under a unit of force
+    length     L: of the filter, in periods of 1/20 s
+    most       how far they bend at most
+    """
+
+    stiffness: Annotated[float, Unit("rad"), Bounds(0, 2)] = 0.28
+    length: Annotated[float, Unit("1"), Bounds(1, 400)] = 5.0
     most: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.4
 
 

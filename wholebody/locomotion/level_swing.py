@@ -22,7 +22,12 @@ from wholebody.parameters import Bounds, Unit
 
 @dataclass
 class LevelGains:
-    """How fast a foot is levelled and let back, and by how much at most."""
+    """How a foot of a recovery step is levelled.
+
+    rise  how fast it is levelled while it swings
+    fall  how fast it is let back when it has landed
+    most  by how much at most
+    """
 
     rise: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 20.0
     fall: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 5.0

@@ -19,6 +19,13 @@ from wholebody.locomotion.swing import FootPoint, Swing
 from wholebody.model.layout import Array
 
 
+class Planned(NamedTuple):
+    """A step to come, and how it will be made."""
+
+    step: Footstep
+    gait: Gait
+
+
 class Phase(NamedTuple):
     """A time in which the same feet support: what swings meanwhile, and where the weight is when it ends."""
 
@@ -28,6 +35,7 @@ class Phase(NamedTuple):
     step: Footstep | None  # in single support
     feet: Feet  # at its end
     weight: Array  # zero moment point at its end
+    gait: Gait
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +76,7 @@ class Pattern:
 
     def __init__(self, gait: Gait, feet: Feet, time: float = 0.0) -> None:
         """Stand on these feet."""
-        self.gait = self._for_now = gait
+        self.gait = gait  # of all that is planned from now on
         self.feet = feet  # where they stand, or stood last
         self._phases: list[Phase] = []
         self._swing: Swing | None = None
@@ -105,28 +113,33 @@ class Pattern:
         A gait for this occasion is forgotten when the first step is done.
         """
         under_way = bool(self._phases) and self._phases[0].step is not None
-        kept = self.steps[: max(keep, 1 if under_way else 0)]
-        old, now = self._path.at(time), self._phases[:1] if self.steps else []
-        todo = (*kept, *steps)
+        kept = self._planned[: max(keep, 1 if under_way else 0)]
+        gaits = [gait or self.gait, *[self.gait] * len(steps)]
+        todo = [*kept, *(Planned(step, how) for step, how in zip(steps, gaits, strict=False))]
         if not todo:
             return
-        self._for_now = gait or self._for_now
-        (gait or self.gait).limits.check(steps, self.feet_after(len(kept)))
-        self._phases = self._timetable(now[0] if now else None, todo, time)
-        self._lay_path(time, old.zmp, old.com)
+        gaits[0].limits.check(steps, self.feet_after(len(kept)))
+        self._plan(todo, time)
+
+    def adopt(self, gait: Gait, time: float, keep: int) -> None:
+        """Walk otherwise from now on; the first so many steps to come stay as they are, the others are timed anew."""
+        self.gait, planned = gait, self._planned
+        if len(planned) > keep:
+            self._plan([*planned[:keep], *(each._replace(gait=gait) for each in planned[keep:])], time)
 
     def lead(self, place: Place, time: float) -> None:
         """Put the foot that swings elsewhere, as near as it can be, and all that follows as far from it as it was."""
         phase = self._phases[0] if self._phases else None
         if phase is None or phase.step is None or self._swing is None:
             return
-        was, steps, old = phase.step.at, self.steps, self._path.at(time)
+        was = phase.step.at
         wanted = Footstep(phase.step.side, place)
-        self._swing.lead(time, self._for_now.limits.kept(wanted, self.feet.of(OTHER[wanted.side])).at)
+        self._swing.lead(time, phase.gait.limits.kept(wanted, self.feet.of(OTHER[wanted.side])).at)
         place = self._swing.goal
-        moved = tuple(Footstep(step.side, place.beside(*step.at.seen_from(was))) for step in steps)
-        self._phases = self._timetable(phase._replace(step=moved[0]), moved, time)
-        self._lay_path(time, old.zmp, old.com)
+        moved = [
+            Planned(Footstep(step.side, place.beside(*step.at.seen_from(was))), gait) for step, gait in self._planned
+        ]
+        self._plan(moved, time)
 
     def halt(self, time: float, area_of: Callable[[Feet], Array]) -> None:
         """Do no step but one that is under way, or has no time to be called off; rest on both feet where they are then.
@@ -140,10 +153,17 @@ class Pattern:
         kept = self._phases[: self._too_late_for(time)]
         feet, landing = (kept[-1].feet, kept[-1].end) if kept else (self.feet, time)
         caught, middle = landing + gait.double_support, self._between(feet)
+        back = caught + gait.settle
 
         def lay(weight: Array) -> Array:
-            last = Phase(caught, caught + gait.settle, "both", None, feet, middle)
-            self._phases = [*kept, Phase(landing, caught, "both", None, feet, weight), last]
+            self._phases = [
+                *kept,
+                Phase(landing, caught, "both", None, feet, weight, gait),
+                Phase(caught, back, "both", None, feet, middle, gait),
+                Phase(
+                    back, back + 0.5 * gait.settle, "both", None, feet, middle, gait
+                ),  # the centre of mass comes last
+            ]
             self._lay_path(time, old.zmp, old.com)
             return self._path.at(time).dcm
 
@@ -165,8 +185,6 @@ class Pattern:
         while self._phases and time >= self._phases[0].end:
             done = self._phases.pop(0)
             self.feet, self._swing = done.feet, None
-            if done.step is not None:
-                self._for_now = self.gait
         phase = self._phases[0] if self._phases else None
         left, right = FootPoint(self.feet.left, 0.0), FootPoint(self.feet.right, 0.0)
         if phase is not None and phase.step is not None:
@@ -187,7 +205,7 @@ class Pattern:
             state.com_velocity,
             self.gait.height,
             self.gait.omega,
-            self._share(support, state.zmp),
+            self._share(support, state.zmp, self.gait if phase is None else phase.gait),
             np.inf if phase is None else phase.end - time,
             None if phase is None or phase.step is None else phase.step.at,
             self.gait.double_support,
@@ -196,37 +214,51 @@ class Pattern:
     def _new_swing(self, phase: Phase) -> Swing:
         assert phase.step is not None
         start = self.feet.of(phase.step.side)
-        return Swing(start, phase.step.at, phase.begin, phase.end, self._for_now.lift, self._for_now.via)
+        return Swing(start, phase.step.at, phase.begin, phase.end, phase.gait.lift, phase.gait.via)
 
-    def _share(self, support: Support, zmp: Array) -> float:
+    def _share(self, support: Support, zmp: Array, gait: Gait) -> float:
         if support != "both":
             return 1.0 if support == "left" else 0.0
-        left, right = self._under(self.feet, "left", self._for_now), self._under(self.feet, "right", self._for_now)
+        left, right = self._under(self.feet, "left", gait), self._under(self.feet, "right", gait)
         way = left - right
         share = float((zmp - right) @ way) / max(float(way @ way), 1e-9)
         return min(max(share, 0.0), 1.0)
 
-    def _timetable(self, now: Phase | None, steps: Sequence[Footstep], time: float) -> list[Phase]:
-        """The phases of the steps; the one that is under way keeps its times."""
-        gait, feet, phases = self._for_now, self.feet, []
+    @property
+    def _planned(self) -> list[Planned]:
+        return [Planned(phase.step, phase.gait) for phase in self._phases if phase.step is not None]
+
+    def _plan(self, todo: Sequence[Planned], time: float) -> None:
+        """Make these the steps to come, from what is now."""
+        old, now = self._path.at(time), None if self.settled else self._phases[0]
+        self._phases = self._timetable(now, todo, time)
+        self._lay_path(time, old.zmp, old.com)
+
+    def _timetable(self, now: Phase | None, todo: Sequence[Planned], time: float) -> list[Phase]:
+        """The phases of the steps; the one that is under way keeps its times.
+
+        While the weight goes from a step to the next, the gait is that of the next.
+        """
+        (first, gait), feet, phases = todo[0], self.feet, list[Phase]()
+        weight = self._under(feet, OTHER[first.side], gait)
         if now is None:
             clock = time + gait.begin
-            phases.append(Phase(time, clock, "both", None, feet, self._under(feet, OTHER[steps[0].side], gait)))
+            phases.append(Phase(time, clock, "both", None, feet, weight, gait))
         elif now.step is None:
             clock = now.end
-            phases.append(now._replace(weight=self._under(feet, OTHER[steps[0].side], gait)))
+            phases.append(now._replace(weight=weight, gait=gait))
         else:
             clock = now.begin
-        for number, step in enumerate(steps):
+        for number, (step, gait) in enumerate(todo):
             support = OTHER[step.side]
             feet = feet.after(step)
             end = now.end if now is not None and now.step is not None and number == 0 else clock + gait.single_support
-            phases.append(Phase(clock, end, support, step, feet, self._under(feet, support, gait)))
-            gait = self.gait
-            last = number == len(steps) - 1
-            clock = end + (gait.settle if last else gait.double_support)
-            weight = self._between(feet) if last else self._under(feet, step.side, gait)
-            phases.append(Phase(end, clock, "both", None, feet, weight))
+            phases.append(Phase(clock, end, support, step, feet, self._under(feet, support, gait), gait))
+            last = number == len(todo) - 1
+            then = self.gait if last else todo[number + 1].gait
+            clock = end + (then.settle if last else then.double_support)
+            weight = self._between(feet) if last else self._under(feet, step.side, then)
+            phases.append(Phase(end, clock, "both", None, feet, weight, then))
         return phases
 
     def _lay_path(self, time: float, zmp: Array, com: Array) -> None:

@@ -35,17 +35,27 @@ from wholebody.parameters import Bounds, Unit
 
 @dataclass
 class RegionGains:
-    """How strongly it reacts."""
+    """How strongly it reacts.
+
+    attitude        how much of its tilt the pelvis is turned back by
+    static          how fast the centre of mass moves against a zero moment point that is off
+    slow            what is quicker than this is not for the static controller
+    proportional    how strongly the ground pushes the divergent component back
+    pull            how fast the told centre of mass is drawn to the measured one
+    step_threshold  a foot is put elsewhere only if the divergent component will be off by more than this
+    switch          how long the static controller takes to hand over to the dynamic one
+    arms            their part in the acceleration
+    """
 
     regions: Regions = field(default_factory=Regions)
     attitude: Annotated[float, Unit("1"), Bounds(0, 2)] = 0.3
     static: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 1.0
-    slow: Annotated[float, Unit("s"), Bounds(0.01, 5)] = 0.3  # what is quicker is not for the static controller
+    slow: Annotated[float, Unit("s"), Bounds(0.01, 5)] = 0.3
     proportional: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 2.0
-    pull: Annotated[float, Unit("1/s"), Bounds(0, 50)] = 10.0  # of the reference to the measured centre of mass
-    step_threshold: Annotated[float, Unit("m"), Bounds(0, 1)] = 0.02  # less than that moves no footstep
+    pull: Annotated[float, Unit("1/s"), Bounds(0, 50)] = 10.0
+    step_threshold: Annotated[float, Unit("m"), Bounds(0, 1)] = 0.02
     switch: Annotated[float, Unit("s"), Bounds(0.01, 2)] = 0.1
-    arms: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.3  # their part in the acceleration
+    arms: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.3
 
 
 MODES = frozenset({"attitude", "static", "dynamic"})

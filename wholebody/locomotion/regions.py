@@ -26,7 +26,11 @@ class Region(IntEnum):
 
 @dataclass(frozen=True)
 class Regions:
-    """The support area, scaled about its middle: any convex polygon, of one foot or of both."""
+    """The support area, scaled about its middle: any convex polygon, of one foot or of both.
+
+    safe             share of the support area in which nothing is to be done
+    nearly_critical  share of the support area beyond which balance is the only task
+    """
 
     safe: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.5
     nearly_critical: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.8

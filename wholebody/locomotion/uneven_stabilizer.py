@@ -28,6 +28,11 @@ class UnevenStabilizer:
         left, right = (np.array(model.robot.surface(sole).outline) for sole in SOLES)
         self.ground = GroundTilt((left, right))
 
+    @property
+    def gains(self) -> DcmGains:
+        """How strongly it reacts, besides the ground's."""
+        return self._dcm.gains
+
     def reset(self) -> None:
         """Begin anew, from a robot at rest on level ground."""
         self._dcm.reset()

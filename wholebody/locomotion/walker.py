@@ -99,6 +99,14 @@ class Walker:
         reference["position"] = self.joints(command, target, self._elapsed(time))
         reference["mode"], reference["mask"] = Mode.POSITION, True
 
+    def adopt(self, gait: Gait, time: float, keep: int) -> None:
+        """Walk otherwise after the first so many steps to come; with another height only before the robot stands."""
+        if gait.height == self.gait.height:
+            self.pattern.adopt(gait, time, keep)
+        else:
+            self.pattern = Pattern(gait, self.pattern.feet)
+        self.gait = gait
+
     def begin_anew(self) -> None:
         """Forget what was, before the robot is balanced from rest."""
         self.stabilizer.reset()

@@ -10,17 +10,18 @@ parameters.save("tuned.yaml")
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wholebody.errors import BadParameter, UnknownName, WholebodyError
+from wholebody.errors import BadParameter, UnknownName
 from wholebody.parameters.annotations import Bounds
 from wholebody.parameters.documents import read_document, write_document
 from wholebody.parameters.packed import STATES, Packed
 from wholebody.parameters.parameter import Array, Parameter, checked, parameters_of
+from wholebody.parameters.together import set_together
 
 SECTION = "parameters"
 STATE_NAMES = {code: name for name, code in STATES.items()}
@@ -76,7 +77,7 @@ class Slot:
 def shown(about: About, numbers: Sequence[float] | Array) -> Value:
     """Numbers as a person sees them: a state by its name, one number as such, many as an array of their own."""
     if about.kind == "state":
-        return STATE_NAMES.get(int(numbers[0]), str(numbers[0]))
+        return about.choices[int(numbers[0])]
     return np.array(numbers, dtype=np.float64) if about.kind == "vector" else float(numbers[0])
 
 
@@ -144,6 +145,18 @@ class Parameters:
             about = _about(f"{path}.{each.name}", each, len(array), vector=np.ndim(getattr(owner, each.name)) > 0)
             self._insert(Slot(about, array, _assign_attribute(owner, each, about), _refresh(owner, each.name, array)))
 
+    def add_record(self, path: str, read: Callable[[], Any], write: Callable[[Any], None]) -> None:
+        """Add the annotated numbers of a dataclass that may be frozen, and of those in it, as path.field.
+
+        A change makes a new record, which checks itself as a whole, and gives it to `write`; it may refuse it.
+        """
+        for name, each in parameters_of(type(read())).items():
+            about, array = _about(f"{path}.{name}", each, 1), np.zeros(1)
+            self._insert(Slot(about, array, _assign_in(read, write, each, about), _refresh_in(read, name, array)))
+        for inner in fields(read()):
+            if is_dataclass(getattr(read(), inner.name)):
+                self.add_record(f"{path}.{inner.name}", *_part(read, write, inner.name))
+
     def add_reading(
         self, path: str, unit: str, meaning: str, read: Callable[[Array], None], size: int | None = None
     ) -> None:
@@ -171,25 +184,21 @@ class Parameters:
 
     def load(self, file: str | Path) -> None:
         """Set all values of a file, or, if one of them cannot be taken, none."""
-        document = read_document(file)
-        values = document.data.get(SECTION) if isinstance(document.data, dict) else None
-        if not isinstance(values, dict):
-            raise BadParameter(f"{file} has no section '{SECTION}' with paths and values")
-        self.set_all(values, lambda path: document.where((SECTION, path)))
+        values, where = read_values(file)
+        self.set_all(values, where)
 
     def set_all(self, values: dict[str, Any], where: Callable[[str], str] = lambda path: path) -> None:
         """Set several values, or, if one of them cannot be taken, none; the error says where the wrong one stands."""
-        before: list[tuple[Slot, Value]] = []
-        for path, value in values.items():
-            try:
-                slot = self.slot(path)
-                old = slot.value()
-                slot.set(value)
-            except WholebodyError as error:
-                for changed, kept in reversed(before):
-                    changed.set(kept)
-                raise BadParameter(f"{where(path)}: {error}") from error
-            before.append((slot, old))
+        set_together(values, self.get, self.set, where)
+
+
+def read_values(file: str | Path) -> tuple[dict[str, Any], Callable[[str], str]]:
+    """The paths and values of a file, and where in it each stands."""
+    document = read_document(file)
+    values = document.data.get(SECTION) if isinstance(document.data, dict) else None
+    if not isinstance(values, dict):
+        raise BadParameter(f"{file} has no section '{SECTION}' with paths and values")
+    return values, lambda path: document.where((SECTION, path))
 
 
 def write_values(file: str | Path, values: dict[str, Value]) -> None:
@@ -231,7 +240,28 @@ def _assign_attribute(owner: object, parameter: Parameter, about: About) -> Call
 
 
 def _refresh(owner: object, name: str, array: Array) -> Callable[[], None]:
+    return _refresh_in(lambda: owner, name, array)
+
+
+def _assign_in(
+    read: Callable[[], Any], write: Callable[[Any], None], parameter: Parameter, about: About
+) -> Callable[[Any], None]:
+    def assign(value: Any) -> None:
+        number = float(checked(about.path, parameter, value, 1)[0])
+        write(replace(read(), **{parameter.name: int(number) if parameter.whole else number}))
+
+    return assign
+
+
+def _refresh_in(read: Callable[[], Any], name: str, array: Array) -> Callable[[], None]:
     def refresh() -> None:
-        array[:] = getattr(owner, name)
+        array[:] = getattr(read(), name)
 
     return refresh
+
+
+def _part(
+    read: Callable[[], Any], write: Callable[[Any], None], name: str
+) -> tuple[Callable[[], Any], Callable[[Any], None]]:
+    """How a record inside another is read and written."""
+    return lambda: getattr(read(), name), lambda part: write(replace(read(), **{name: part}))

@@ -20,7 +20,8 @@ from wholebody.parameters.line import Line, running
 from wholebody.parameters.packed import STATES
 from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import ControllerNames, Verb
-from wholebody.parameters.reflection import About, Value, shown, write_values
+from wholebody.parameters.reflection import About, Value, read_values, shown, write_values
+from wholebody.parameters.together import set_together
 
 if TYPE_CHECKING:
     from wholebody.parameters.far import FarLine
@@ -103,6 +104,11 @@ class Remote:
         values = self.values()
         saved = [each.path for each in self._parameters.values() if each.writable and each.saved]
         write_values(file, {path: values[path] for path in saved})
+
+    def load(self, file: str | Path) -> None:
+        """Set all values of such a file, or, if one of them cannot be taken, none."""
+        values, where = read_values(file)
+        set_together(values, self.get, self.set, where)
 
     def enable(self, name: str) -> None:
         """Switch a task or constraint on."""

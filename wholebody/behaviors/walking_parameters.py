@@ -1,0 +1,37 @@
+"""What of a walking robot can be tuned while it walks: its gait and the gains of its balance, as parameters by path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wholebody.behaviors.walking import Walking
+from wholebody.locomotion.walker import Walker
+from wholebody.parameters.reflection import Parameters
+
+
+def walking_parameters(walking: Walking) -> Parameters:
+    """gait.step_time, gait.limits.length, stabilizer.proportional …
+
+    Gains count from the next cycle on, the gait from the next step that can still be planned.
+    """
+    parameters = Parameters()
+    parameters.add_record("gait", lambda: walking.gait, walking.adopt)
+    for path, gains in _gains(walking.walker).items():
+        _add_in_place(parameters, path, gains)
+    return parameters
+
+
+def _gains(walker: Walker) -> dict[str, Any]:
+    """By path; a stabilizer may have none."""
+    ground = getattr(walker.stabilizer, "ground", None)
+    found = {
+        "stabilizer": getattr(walker.stabilizer, "gains", None),
+        "stabilizer.ground": getattr(ground, "gains", None),
+        "recovery_foot": walker.level.gains,
+    }
+    return {path: gains for path, gains in found.items() if gains is not None}
+
+
+def _add_in_place(parameters: Parameters, path: str, gains: Any) -> None:
+    """Whoever holds these gains sees their change."""
+    parameters.add_record(path, lambda: gains, lambda changed: vars(gains).update(vars(changed)))
