@@ -153,16 +153,14 @@ class Pattern:
         kept = self._phases[: self._too_late_for(time)]
         feet, landing = (kept[-1].feet, kept[-1].end) if kept else (self.feet, time)
         caught, middle = landing + gait.double_support, self._between(feet)
-        back = caught + gait.settle
+        back, at_rest = caught + gait.settle, caught + 1.5 * gait.settle
 
         def lay(weight: Array) -> Array:
             self._phases = [
                 *kept,
                 Phase(landing, caught, "both", None, feet, weight, gait),
                 Phase(caught, back, "both", None, feet, middle, gait),
-                Phase(
-                    back, back + 0.5 * gait.settle, "both", None, feet, middle, gait
-                ),  # the centre of mass comes last
+                Phase(back, at_rest, "both", None, feet, middle, gait),  # the centre of mass comes last
             ]
             self._lay_path(time, old.zmp, old.com)
             return self._path.at(time).dcm
