@@ -110,8 +110,7 @@ class Recorder:
             self._look()
         before = self.count
         self._pause(min(timeout, PAUSE))
-        for track in self._tracks.values():
-            self._drain(track)
+        self._drain_all()
         return self.count - before
 
     def _pause(self, seconds: float) -> None:
@@ -125,8 +124,7 @@ class Recorder:
         if self._stream.closed:
             return
         self._look()
-        for track in self._tracks.values():
-            self._drain(track)
+        self._drain_all()
         self._finish()
 
     def __enter__(self) -> Self:
@@ -136,6 +134,10 @@ class Recorder:
     def __exit__(self, *_: object) -> None:
         """Close it."""
         self.close()
+
+    def _drain_all(self) -> None:
+        for track in self._tracks.values():
+            self._drain(track)
 
     def _drain(self, track: _Track) -> None:
         reader = track.reader
@@ -189,6 +191,7 @@ class Recorder:
                     self._begin(name)
                 except ChannelError as error:
                     self._refused[name] = str(error)
+                self._drain_all()  # to open many takes longer than a channel keeps what it has
 
     def _begin(self, name: str) -> None:
         channel = Channel(name)
