@@ -1,4 +1,4 @@
-"""How a loop keeps its period: real-time scheduling where it is permitted, and sleeping until an instant."""
+"""How a loop keeps its period and ends: real-time scheduling where permitted, sleeping until an instant, signals."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import ctypes
 import errno
 import gc
 import os
+import signal
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from types import FrameType
 
 from wholebody.errors import RealtimeWarning
 
@@ -85,3 +88,15 @@ def _schedule(priority: int) -> bool:
     except PermissionError:
         return False
     return True
+
+
+def until_told() -> Callable[[], bool]:
+    """What says whether a loop goes on: until SIGTERM or SIGINT, which from now on end nothing else."""
+    told: list[int] = []
+
+    def end(number: int, frame: FrameType | None) -> None:
+        told.append(number)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    return lambda: not told

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import io
 import math
-import signal
 import sys
 import time
-from types import FrameType
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +23,7 @@ from wholebody.collaboration.page.steadying import homography, turned
 from wholebody.errors import BadSimulation, ChannelError, MissingExtra, WholebodyError
 from wholebody.hardware import Names, Record
 from wholebody.parameters.owned import own_channel
+from wholebody.realtime import until_told
 from wholebody.robots.geometry import placements
 from wholebody.robots.robot import Array, Placement, Robot, Sensor
 from wholebody.simulation import Simulation
@@ -92,7 +92,7 @@ def jpeg(picture: npt.NDArray[np.uint8]) -> bytes:
     return file.getvalue()
 
 
-def run(name: str, robot: str, scene: str, told: list[int]) -> None:
+def run(name: str, robot: str, scene: str, goes_on: Callable[[], bool]) -> None:
     """Take pictures until told to end, or until the robot has gone."""
     camera = Camera(robots.load(robot), scene)
     with (
@@ -102,7 +102,7 @@ def run(name: str, robot: str, scene: str, told: list[int]) -> None:
         channel.writer() as writer,
     ):
         message, instant = writer.message, time.monotonic()
-        while not told:
+        while goes_on():
             instant = max(instant + PERIOD, time.monotonic())
             if reader.wait(0.2) and reader.message["base"]["known"]:
                 base = base_of(reader.message)
@@ -116,14 +116,7 @@ def run(name: str, robot: str, scene: str, told: list[int]) -> None:
 
 def main(name: str, robot: str, scene: str) -> None:
     """Take pictures until SIGTERM or SIGINT."""
-    told: list[int] = []
-
-    def end(number: int, frame: FrameType | None) -> None:
-        told.append(number)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
-    run(name, robot, scene, told)
+    run(name, robot, scene, until_told())
 
 
 if __name__ == "__main__":

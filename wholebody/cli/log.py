@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import typer
@@ -13,6 +11,7 @@ from rich.console import Console
 from rich.live import Live
 
 from wholebody.channels.recording import Recorder
+from wholebody.realtime import until_told
 
 SHOW_EVERY = 0.5
 
@@ -29,16 +28,10 @@ def log(
 
     Foxglove and the tools of rosbag2 open the file. If the disk is full it says so, and the file stays readable.
     """
-    console, told = Console(stderr=True, highlight=False, soft_wrap=True), []
-
-    def end(number: int, frame: FrameType | None) -> None:
-        told.append(number)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
+    console, goes_on = Console(stderr=True, highlight=False, soft_wrap=True), until_told()
     begun = shown = time.monotonic()
     with Recorder(file, channels or ["*"]) as recorder, Live(console=console, auto_refresh=False) as live:
-        while not told and not recorder.full and not (seconds and time.monotonic() - begun > seconds):
+        while goes_on() and not recorder.full and not (seconds and time.monotonic() - begun > seconds):
             recorder.record()
             if time.monotonic() - shown > SHOW_EVERY:
                 shown = time.monotonic()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from types import FrameType
 
 from wholebody import robots
 from wholebody.cli.plan import Plan
 from wholebody.errors import WholebodyError
+from wholebody.realtime import until_told
 from wholebody.simulation import Simulation
 from wholebody.simulation.joining import Pace, join
 
@@ -16,18 +15,12 @@ from wholebody.simulation.joining import Pace, join
 def main(text: str) -> None:
     """Be the simulator of the plan's robot until SIGTERM or SIGINT."""
     plan = Plan.parse(text)
-    told: list[int] = []
-
-    def end(number: int, frame: FrameType | None) -> None:
-        told.append(number)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
+    goes_on = until_told()
     robot = robots.load(plan.robot)
     news = News()
     with Simulation(robot, plan.scene, physics=plan.physics, control_period=plan.period) as simulation:
         say(f"{robot.name}, {'with' if plan.physics else 'without'} physics")
-        pace = join(simulation, plan.name, None if plan.fast else 1.0, lambda: not told, news.take)
+        pace = join(simulation, plan.name, None if plan.fast else 1.0, goes_on, news.take)
     say(f"ended after {pace.simulated:.1f} s, at {pace.real_time:.2f} × real time, {pace.late} periods late")
 
 

@@ -5,9 +5,8 @@ python -m wholebody.cli.walk_process NAME ROBOT [STABILIZER]; `wholebody walk` b
 
 from __future__ import annotations
 
-import signal
 import sys
-from types import FrameType
+from collections.abc import Callable
 from typing import Any
 
 from wholebody import locomotion, robots
@@ -20,6 +19,7 @@ from wholebody.hardware import Names
 from wholebody.hardware.connection import Connection, connect
 from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import ControllerNames
+from wholebody.realtime import until_told
 
 SILENCE = 0.02
 """s without a reference after which the daemon holds the joints."""
@@ -29,7 +29,7 @@ NOTHING_ELSE: dict[str, Any] = {"tasks": [], "constraints": [], "events": {}, "s
 """What controllers of tasks tell of themselves besides their parameters."""
 
 
-def run(name: str, robot: str, stabilizer: str, told: list[int]) -> None:
+def run(name: str, robot: str, stabilizer: str, goes_on: Callable[[], bool]) -> None:
     """Connect, and do what is ordered, until told to end."""
     walking = Walking(robots.load(robot), stabilizer=stabilizer)
     locomotion.warmup()
@@ -39,21 +39,21 @@ def run(name: str, robot: str, stabilizer: str, told: list[int]) -> None:
         Desk(names, walking_parameters(walking), {"robot": robot, **NOTHING_ELSE}) as tuning,
         WalkingDesk(walking, name) as desk,
     ):
-        serve(connection, desk, tuning, told)
+        serve(connection, desk, tuning, goes_on)
 
 
-def serve(connection: Connection, desk: WalkingDesk, tuning: Desk, told: list[int]) -> None:
+def serve(connection: Connection, desk: WalkingDesk, tuning: Desk, goes_on: Callable[[], bool]) -> None:
     """The loop: newest state, orders, parameters, one cycle, one reference. Told to end, it comes to a stand first."""
     walking, ending = desk.walking, False
     while not (ending and (walking.standing or not walking.up)):
         if not connection.wait(SLICE):
-            if told:
+            if not goes_on():
                 return
             if not connection.alive:
                 raise NoRobot("the robot has gone; start it again: wholebody start")
             continue
         time = connection.now
-        if told and not ending:
+        if not ending and not goes_on():
             ending = True
             desk.end(time, "the controller was told to end")
             walking.stop()
@@ -68,14 +68,7 @@ def serve(connection: Connection, desk: WalkingDesk, tuning: Desk, told: list[in
 
 def main(name: str, robot: str, stabilizer: str = "dcm") -> None:
     """Serve until SIGTERM or SIGINT."""
-    told: list[int] = []
-
-    def end(number: int, frame: FrameType | None) -> None:
-        told.append(number)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
-    run(name, robot, stabilizer, told)
+    run(name, robot, stabilizer, until_told())
 
 
 if __name__ == "__main__":

@@ -11,10 +11,8 @@ does what the controller declared.
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -25,6 +23,7 @@ from wholebody.daemon.filters import Filters
 from wholebody.hardware.clocks import SteadyClock
 from wholebody.hardware.names import Names
 from wholebody.messages import Filter, Mode
+from wholebody.realtime import until_told
 
 PERIOD = 0.01
 """s, the document's T₃"""
@@ -55,7 +54,7 @@ def run(
             filtered.writer() as writer,
         ):
             smoothing = Smoothing(state, wanted, writer, mode, value)
-            going = goes_on or _until_told()
+            going = goes_on or until_told()
             while going():
                 clock.tick()
                 smoothing.once()
@@ -96,14 +95,3 @@ class Smoothing:
         self._writer.put()
         np.copyto(self._before, self._command, where=np.isfinite(self._command))
         return True
-
-
-def _until_told() -> Callable[[], bool]:
-    told: list[int] = []
-
-    def end(number: int, frame: FrameType | None) -> None:
-        told.append(number)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
-    return lambda: not told

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import select
-import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
 
 from wholebody.hardware.drives import Drives
 from wholebody.hardware.plant import Plant
@@ -18,6 +16,7 @@ from wholebody.hardware.servo_bus.ports import STAMP
 from wholebody.hardware.servo_bus.servos import STEP, Servos
 from wholebody.hardware.servo_bus.table import ServoTable
 from wholebody.hardware.servo_bus.traffic import BAUD
+from wholebody.realtime import until_told
 from wholebody.robots.robot import Robot
 
 PORTS = (24110, 24111)
@@ -109,7 +108,7 @@ def serve(
             each.setblocking(False)
         if ready is not None:
             ready([each.getsockname()[1] for each in sockets])
-        _loop(simulated, sockets, goes_on or _until_told())
+        _loop(simulated, sockets, goes_on or until_told())
 
 
 def _loop(simulated: SimulatedServos, sockets: list[socket.socket], goes_on: Callable[[], bool]) -> None:
@@ -145,14 +144,3 @@ def _until_next(simulated: SimulatedServos) -> float:
     """Seconds until a line has more to say: a little less often than its packets, to save the machine's time."""
     busy = any(not line.idle or line.done > simulated.now for line in simulated.lines)
     return 0.001 if busy else 0.005
-
-
-def _until_told() -> Callable[[], bool]:
-    told: list[int] = []
-
-    def end(number: int, frame: FrameType | None) -> None:
-        told.append(number)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
-    return lambda: not told
