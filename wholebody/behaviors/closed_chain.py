@@ -30,6 +30,8 @@ DIRECTIONS = "xyz"
 DAMPING = 1e-8
 """Added to the squared singular values of a task: nothing, unless an arm is stretched."""
 
+APPROACH = 10.0
+"""1/s. How much faster a joint may go for each rad that it is away from the end of its range."""
 PARTING = 1e-4
 """m/s and rad/s. How fast the hands may leave each other before closure's feedback takes them back."""
 
@@ -60,9 +62,10 @@ class ClosedChain:
     With J_L and J_R of the point and axes of the object as either hand carries them, virtual joints q_C among the
     common ones, Eq. 6.4 and 6.6 in order of priority:
 
-        closure   (J_R − J_L) q̇ = K e₁        common joints drop out of it
-        path      J_R q̇ = ẋ* + K e₂            in what closure leaves free
-        range     q̇ = −k (q − q_mid)           in what both leave free
+        closure    (J_R − J_L) q̇ = K e₁       common joints drop out of it
+        position   J_R q̇ = ṗ* + K e₂           in what closure leaves free
+        turns      J_R q̇ = ω* + K e₂           in what these leave free
+        range      q̇ = −k (q − q_mid)          in what is left
 
     A joint at an end of its range is left out, and the others do without it.
 
@@ -105,7 +108,7 @@ class ClosedChain:
         self._mobility = np.ones(self._moves.shape[1])
         self._mobility[: self._virtual] = mobility
         self._stiffness, self._haste, self._centring = stiffness, haste, centring
-        self._rows = self._asked(turns)
+        self._turns = self._asked(turns)
         snapshot = model.at(q)
         self.q = np.array(snapshot.q)
         left, right = (snapshot.placement(hand) for hand in self._hands)
@@ -147,7 +150,8 @@ class ClosedChain:
         back *= min(1.0, self._haste / max(float(np.linalg.norm(back)), 1e-9))
         wishes = (
             (J_right - J_left, gain * _gap(left, right)),
-            (J_right[self._rows], (rate + back)[self._rows]),
+            (J_right[:3], (rate + back)[:3]),
+            (J_right[self._turns], (rate + back)[self._turns]),
         )
         z_dot, stopped = self._within_range(wishes, period)
         self.q = self.model.integrate(self.q, moves @ z_dot, period)
@@ -163,7 +167,7 @@ class ClosedChain:
         self.q = self.model.integrate(self.q, moves @ (pseudo_inverse(J_right - J_left, DAMPING) @ parted), 1.0)
         self.q[self._place] = np.clip(self.q[self._place], self._lower, self._upper)
 
-    def _within_range(self, wishes: tuple[Wish, Wish], period: float) -> tuple[Array, tuple[str, ...]]:
+    def _within_range(self, wishes: tuple[Wish, Wish, Wish], period: float) -> tuple[Array, tuple[str, ...]]:
         """The velocities of all variables, within range and speed of each.
 
         A joint that would go too far is stopped and the others do without it. What cannot be had so is slowed down,
@@ -171,8 +175,9 @@ class ClosedChain:
         """
         at = self.q[self._place]
         lowest, highest = -self._fastest, self._fastest.copy()
-        lowest[self._virtual :] = np.maximum((self._lower - at) / period, lowest[self._virtual :])
-        highest[self._virtual :] = np.minimum((self._upper - at) / period, highest[self._virtual :])
+        approach = min(APPROACH, 1.0 / period)
+        lowest[self._virtual :] = np.maximum(approach * (self._lower - at), lowest[self._virtual :])
+        highest[self._virtual :] = np.minimum(approach * (self._upper - at), highest[self._virtual :])
         middle = np.zeros(len(lowest))
         middle[self._virtual :] = self._centring * np.nan_to_num((self._lower + self._upper) / 2 - at)
         free, fixed = np.ones(len(lowest), bool), np.zeros(len(lowest))
@@ -183,7 +188,7 @@ class ClosedChain:
             share = _share(closed, z_dot, lowest, highest)
             if _missed(wishes[0], z_dot) < PARTING:
                 done = share * (1.0 - _missed(wishes[1], z_dot) / max(_missed(wishes[1], closed), 1e-9))
-                if done > most:
+                if done > most + 1e-6:
                     best, most, stopped = closed + share * (z_dot - closed), done, free.copy()
             if share == 1.0:
                 break
@@ -196,8 +201,8 @@ class ClosedChain:
     def _seen(self, target: Array, stopped: tuple[str, ...]) -> Held:
         snapshot = self.model.at(self.q)
         left, right = self._carried(snapshot)
-        path = np.zeros(6)
-        path[self._rows] = _gap(target, right)[self._rows]
+        path = _gap(target, right)
+        path[[row for row in range(3, 6) if row not in self._turns]] = 0.0
         return Held(self.q.copy(), snapshot.com_in_world.copy(), right, _size(_gap(left, right)), _size(path), stopped)
 
     def _columns(self, snapshot: Snapshot) -> Array:
@@ -232,7 +237,7 @@ class ClosedChain:
                 f"'{self.model.robot.name}' holds an object, leaving {freedom} of {len(self._mobility)} joints free; "
                 f"{3 + len(turns)} are needed to move it: tell fewer turns, or share more joints"
             )
-        return np.array([0, 1, 2, *(3 + DIRECTIONS.index(axis) for axis in sorted(turns))])
+        return np.array([3 + DIRECTIONS.index(axis) for axis in sorted(turns)], np.int64)
 
     def _outside(self, q: Array) -> npt.NDArray[np.int64]:
         at = q[self._place]

@@ -178,7 +178,7 @@ class Simulation:
         point: Vector | None = None,
         start: float | None = None,
     ) -> None:
-        """Push a link with a force in world axes, N, for some seconds, now or from an instant on.
+        """Push a link, or a body of the scene, with a force in world axes, N, for some seconds, now or later.
 
         The point is in the link's frame; without one it is the link's centre of mass.
         """
@@ -222,7 +222,7 @@ class Simulation:
         return ground.pose(self._engine.world, self._engine.world.at.root)
 
     def link_to_world(self, link: str) -> Array:
-        """The 4 × 4 frame of a link."""
+        """The 4 × 4 frame of a link, or of a body of the scene."""
         return ground.pose(self._engine.world, self._body(link))
 
     @property
@@ -292,7 +292,7 @@ class Simulation:
             self._cameras = None
 
     def _body(self, link: str) -> int:
-        bodies = self._engine.world.at.link
+        bodies = self._engine.world.bodies
         if link not in bodies:
             raise UnknownName("link", link, bodies)
         return bodies[link]

@@ -74,6 +74,8 @@ class World:
         self.data: Any = mujoco.MjData(self.model)
         self.at = Addresses(robot, self.model)
         self.links = frozenset(self.at.link.values())
+        # What a scene brings along too; MuJoCo's own name of the world is no body that one could push.
+        self.bodies = {self.model.body(each).name: each for each in range(1, self.model.nbody)}
 
     def take_state_of(self, other: World) -> None:
         """Go on where another world is, which differs only in what is carried."""
