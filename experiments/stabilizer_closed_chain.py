@@ -3,8 +3,8 @@
     python -m experiments.stabilizer_closed_chain [ROBOT ...]
 
 Kinematics alone, 200 steps a second, ten seconds, all robots with two arms unless told. Prints how far the hands part
-and how far the object is off its path, at most, and writes `results/closed_chain_ROBOT.png`: where the centre of mass is
-to be, the joints of the arms, and the errors of closure. The document shows curves and gives no figures.
+and how far the object is off its path, at most, and writes `results/closed_chain_ROBOT.png`: where the centre of mass
+is to be, the joints of the arms, and the errors of closure. The document shows curves and gives no figures.
 """
 
 from __future__ import annotations
