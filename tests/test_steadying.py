@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wholebody import robots
-from wholebody.cli.camera_process import Camera, jpeg
+from wholebody.cli.camera_process import Camera, jpeg, steadied
 from wholebody.robots.geometry import placements
 from wholebody.robots.robot import Placement
 
@@ -26,10 +26,13 @@ def test_a_leaning_robot_sees_what_an_upright_one_does(roll, pitch):
     camera = Camera(ROBOT, "hall")
     positions, upright, leaning = swaying(camera, roll, pitch)
     middle = np.s_[50:-50, 60:-60]
-    wanted = camera.picture(positions, upright)[middle].astype(float)
-    steadied = camera.steady(positions, leaning)[middle].astype(float)
-    as_taken = camera.picture(positions, leaning)[middle].astype(float)
-    error, without = np.abs(steadied - wanted).mean(), np.abs(as_taken - wanted).mean()
+    camera.put(positions, upright)
+    wanted = camera.picture()[middle].astype(float)
+    camera.put(positions, leaning)
+    taken = camera.picture()
+    back = steadied(taken, camera.to_base(positions), leaning)[middle].astype(float)
+    as_taken = taken[middle].astype(float)
+    error, without = np.abs(back - wanted).mean(), np.abs(as_taken - wanted).mean()
     camera.close()
     assert without > 3.0, "the control arm: it does sway"
     assert error < 0.25 * without

@@ -9,11 +9,10 @@ with WalkingClient("robot") as robot:
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from wholebody.behaviors.order_line import SLICE, OrderLine
 from wholebody.behaviors.walking_orders import (
     CONTROLLER,
     LASTS,
@@ -21,47 +20,18 @@ from wholebody.behaviors.walking_orders import (
     Doing,
     Kind,
     Order,
-    Report,
-    Stage,
     read_doing,
-    read_report,
     write_order,
 )
-from wholebody.channels import Channel
-from wholebody.errors import BadFootsteps, ChannelError, NoController, OrderNotDone
-from wholebody.hardware import Names
+from wholebody.errors import BadFootsteps, NoController
 from wholebody.locomotion.footsteps import Footstep
-from wholebody.parameters.owned import Opened
-
-SLICE = 0.1
-"""s. How long it waits before it looks whether the controller still lives."""
-REMEMBERED = 256
-"""Orders of which it knows what became of them; a stream of velocities has many."""
 
 
-class WalkingClient(Opened):
-    """Every order returns at once with its number; `wait` and `reports` tell what becomes of it.
-
-    Times to wait are in real seconds, all others in those of the robot.
-    """
+class WalkingClient(OrderLine):
+    """Every order returns at once with its number; `wait` and `reports` tell what becomes of it."""
 
     def __init__(self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0) -> None:
-        super().__init__()
-        self._robot, self._controller = Names(robot).robot, controller
-        names = Names(robot)
-        self._doing_name = names.doing(controller)
-        until = time.monotonic() + timeout
-        while not self.alive:
-            if time.monotonic() > until:
-                raise NoController(f"{self} does not run; start it: wholebody walk --name {self._robot}")
-            time.sleep(0.02)
-        self._doing = self._reader(self._doing_name)
-        self._reader_of_reports = self._reader(names.reports(controller))
-        self._reader_of_reports.latest()
-        self._orders = self._opened.enter_context(
-            self._opened.enter_context(Channel(names.orders(controller))).writer()
-        )
-        self._told: dict[int, list[Report]] = {}
+        super().__init__(robot, controller, timeout)
 
     # What one tells it.
 
@@ -106,28 +76,6 @@ class WalkingClient(Opened):
 
     # What it answers.
 
-    def wait(self, number: int, timeout: float = 120.0, until: Stage = Stage.COMPLETED) -> Report:
-        """Wait for a stage of an order; OrderNotDone if it comes to another end, NoController if nobody answers."""
-        end = time.monotonic() + timeout
-        while True:
-            for report in self.reports(number):
-                if report.stage == until:
-                    return report
-                if report.stage.final:
-                    raise OrderNotDone(report.stage.name.lower(), report.text)
-            if self._reader_of_reports.wait(SLICE, mode="next"):
-                self._keep()
-            elif not self.alive:
-                raise NoController(f"{self} has ended")
-            elif time.monotonic() > end:
-                raise NoController(f"{self} did not come to '{until.name.lower()}' within {timeout:g} s")
-
-    def reports(self, number: int) -> tuple[Report, ...]:
-        """What became of an order of this client so far; it does not wait."""
-        while self._reader_of_reports.next():
-            self._keep()
-        return tuple(self._told.get(number, ()))
-
     @property
     def doing(self) -> Doing:
         """What the controller does now."""
@@ -144,32 +92,16 @@ class WalkingClient(Opened):
                 raise NoController(f"{self} did not come to what was awaited within {timeout:g} s")
         return read_doing(self._doing.message)
 
-    @property
-    def alive(self) -> bool:
-        """Whether a controller runs."""
-        try:
-            with Channel(self._doing_name) as channel:
-                return bool(channel.writer_processes())
-        except ChannelError:
-            return False
-
     def __str__(self) -> str:
         """Who is at the other end."""
         return f"the walking controller '{self._controller}' of '{self._robot}'"
 
-    def _reader(self, name: str) -> Any:
-        return self._opened.enter_context(self._opened.enter_context(Channel(name)).reader())
+    @property
+    def _remedy(self) -> str:
+        return f"wholebody walk --name {self._robot}"
 
     def _tell(self, kind: Kind, values: tuple[float, ...] = (), footsteps: tuple[Footstep, ...] = ()) -> int:
-        number = secrets.randbits(63)
-        self._told[number] = []
-        if len(self._told) > REMEMBERED:
-            del self._told[next(iter(self._told))]
+        number = self._new()
         write_order(Order(number, kind, values, footsteps), self._orders.message)
         self._orders.put()
         return number
-
-    def _keep(self) -> None:
-        report = read_report(self._reader_of_reports.message)
-        if report.number in self._told:
-            self._told[report.number].append(report)

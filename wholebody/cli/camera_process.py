@@ -1,7 +1,9 @@
-"""The camera of a simulated robot as a process: it looks at the state, draws what the camera sees, and steadies it.
+"""The camera of a simulated robot as a process: it draws what the camera sees, steadies it, and tells what is there.
 
-python -m wholebody.cli.camera_process NAME ROBOT SCENE; `wholebody page` begins it. No pictures are drawn in the
-simulator, so that it is never late for them.
+python -m wholebody.cli.camera_process NAME ROBOT SCENE; `wholebody page` and `wholebody rcp` begin it. No pictures are
+drawn in the simulator, so that it is never late for them. What it knows of things that move it learns from the
+simulator, to draw them; what it says of them it has from its pictures, in colour and with a depth as noisy as that of a
+stereo pair.
 """
 
 from __future__ import annotations
@@ -16,13 +18,17 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody import robots
-from wholebody.channels import Channel
 from wholebody.cli.picture import roll_pitch_yaw
+from wholebody.cli.watching import Tap
 from wholebody.collaboration.page.frames import DEPTH, LARGEST, camera_channel, frame_record
-from wholebody.collaboration.page.steadying import homography, turned
+from wholebody.collaboration.page.steadying import homography, turned, upright
 from wholebody.errors import BadSimulation, ChannelError, MissingExtra, WholebodyError
 from wholebody.hardware import Names, Record
-from wholebody.parameters.owned import own_channel
+from wholebody.parameters.owned import Opened
+from wholebody.perception.blobs import Colour, looks
+from wholebody.perception.lens import Lens
+from wholebody.perception.memory import Memory
+from wholebody.perception.seen_channel import seen_channel, seen_record, write_seen
 from wholebody.realtime import until_told
 from wholebody.robots.geometry import placements
 from wholebody.robots.robot import Array, Placement, Robot, Sensor
@@ -39,10 +45,13 @@ FIELD_OF_VIEW = math.radians(45.0)
 PERIOD = 0.1
 """s from picture to picture."""
 QUALITY = 70
+LENS = Lens(WIDTH, HEIGHT, FIELD_OF_VIEW)
+SOUGHT = Colour(hue=308.0)
+"""Of the things that are to be found in our scenes."""
 
 
 class Camera:
-    """A robot's camera in a world of its own, in which the robot is put wherever the state says."""
+    """A robot's camera in a world of its own, in which robot and things are put wherever they are."""
 
     def __init__(self, robot: Robot, scene: str) -> None:
         self._robot = robot
@@ -50,26 +59,38 @@ class Camera:
         self._world = Simulation(robot, scene, physics=False)
         self._lower = np.array([joint.lower for joint in robot.moving])
         self._upper = np.array([joint.upper for joint in robot.moving])
+        self.things = len(self._world.things)
 
-    def picture(self, positions: Array, base_to_world: Array) -> npt.NDArray[np.uint8]:
-        """What it sees, as it is."""
+    def put(self, positions: Array, base_to_world: Array, things: Array | None = None) -> None:
+        """Put the robot there, and the things, if their poses are known."""
         self._world.reset(np.clip(positions, self._lower, self._upper), Placement.of(base_to_world))
+        if things is not None:
+            self._world.put_things(things)
+
+    def picture(self) -> npt.NDArray[np.uint8]:
+        """What it sees, as it is."""
         return self._world.image(self.sensor.name, WIDTH, HEIGHT)
 
-    def steady(self, positions: Array, base_to_world: Array) -> npt.NDArray[np.uint8]:
-        """What it would see if the base stood upright."""
-        link = placements(self._robot, positions)[self.sensor.link]
-        camera_to_base = link[:3, :3] @ self.sensor.at.rotation
-        H = homography(base_to_world[:3, :3], camera_to_base, WIDTH, HEIGHT, FIELD_OF_VIEW)
-        taken = Image.fromarray(self.picture(positions, base_to_world))
-        steadied = taken.transform(
-            (WIDTH, HEIGHT), Image.Transform.PERSPECTIVE, tuple(H.ravel()[:8]), Image.Resampling.BILINEAR
-        )
-        return np.asarray(steadied)
+    def depth(self) -> npt.NDArray[np.float32]:
+        """How far all that is, m."""
+        return self._world.depth(self.sensor.name, WIDTH, HEIGHT)
+
+    def to_base(self, positions: Array) -> Array:
+        """The camera's 4 × 4 frame in the base."""
+        return np.asarray(placements(self._robot, positions)[self.sensor.link] @ self.sensor.at.matrix)
 
     def close(self) -> None:
         """Let go of OpenGL."""
         self._world.close()
+
+
+def steadied(picture: npt.NDArray[np.uint8], camera_to_base: Array, base_to_world: Array) -> npt.NDArray[np.uint8]:
+    """What a camera would see if the base stood upright."""
+    H = homography(base_to_world[:3, :3], camera_to_base[:3, :3], WIDTH, HEIGHT, FIELD_OF_VIEW)
+    turned_back = Image.fromarray(picture).transform(
+        (WIDTH, HEIGHT), Image.Transform.PERSPECTIVE, tuple(H.ravel()[:8]), Image.Resampling.BILINEAR
+    )
+    return np.asarray(turned_back)
 
 
 def _camera_of(robot: Robot) -> Sensor:
@@ -92,26 +113,58 @@ def jpeg(picture: npt.NDArray[np.uint8]) -> bytes:
     return file.getvalue()
 
 
+class Eye(Opened):
+    """Takes pictures of what the newest state says, puts them on a channel, and what is in them on another."""
+
+    def __init__(self, name: str, robot: Robot, scene: str, seed: int = 0) -> None:
+        super().__init__()
+        self._camera = Camera(robot, scene)
+        self._opened.callback(self._camera.close)
+        self._state = Tap(Names(name).state)
+        self._things = Tap(Names(name).things)
+        self._frames = self._writer(camera_channel(name), frame_record(), DEPTH, 1)
+        self._seen = self._writer(seen_channel(name), seen_record(), DEPTH, 1)
+        self._last = -1.0
+        self._memory, self._random = Memory(LENS), np.random.default_rng(seed)
+        self._bias = LENS.bias * float(self._random.standard_normal())
+
+    def look(self) -> None:
+        """Take a picture, if it is known where the robot is."""
+        state, things = self._state.take(), self._things.take()
+        if state is None or not state["base"]["known"] or state["time"] == self._last:
+            return
+        self._last = float(state["time"])
+        base, positions = base_of(state), np.nan_to_num(state["position"])
+        self._camera.put(positions, base, None if things is None else np.array(things["pose"]))
+        picture, camera_to_base = self._camera.picture(), self._camera.to_base(positions)
+        self._show(float(state["time"]), picture, camera_to_base, base)
+        if self._camera.things:
+            self._find(float(state["time"]), picture, base @ camera_to_base)
+
+    def _show(self, time: float, picture: npt.NDArray[np.uint8], camera_to_base: Array, base: Array) -> None:
+        data = jpeg(steadied(picture, camera_to_base, base))[:LARGEST]
+        message = self._frames.message
+        message["time"], message["turned"], message["size"] = time, turned(base), len(data)
+        message["camera"], message["field_of_view"] = base @ camera_to_base, FIELD_OF_VIEW
+        message["camera"][:3, :3] = upright(base) @ camera_to_base[:3, :3]
+        message["jpeg"][: len(data)] = np.frombuffer(data, np.uint8)
+        self._frames.put()
+
+    def _find(self, time: float, picture: npt.NDArray[np.uint8], camera_to_world: Array) -> None:
+        depth = LENS.as_measured(self._camera.depth(), self._bias, self._random)
+        self._memory.see(time, looks(picture, depth, SOUGHT, LENS), depth, camera_to_world)
+        write_seen(time, self._memory.things, self._seen.message)
+        self._seen.put()
+
+
 def run(name: str, robot: str, scene: str, goes_on: Callable[[], bool]) -> None:
-    """Take pictures until told to end, or until the robot has gone."""
-    camera = Camera(robots.load(robot), scene)
-    with (
-        Channel(Names(name).state) as states,
-        states.reader() as reader,
-        own_channel(camera_channel(name), frame_record(), DEPTH, 1) as channel,
-        channel.writer() as writer,
-    ):
-        message, instant = writer.message, time.monotonic()
+    """Take pictures until told to end."""
+    with Eye(name, robots.load(robot), scene) as eye:
+        instant = time.monotonic()
         while goes_on():
             instant = max(instant + PERIOD, time.monotonic())
-            if reader.wait(0.2) and reader.message["base"]["known"]:
-                base = base_of(reader.message)
-                data = jpeg(camera.steady(np.nan_to_num(reader.message["position"]), base))[:LARGEST]
-                message["time"], message["turned"], message["size"] = reader.message["time"], turned(base), len(data)
-                message["jpeg"][: len(data)] = np.frombuffer(data, np.uint8)
-                writer.put()
+            eye.look()
             time.sleep(max(0.0, instant - time.monotonic()))
-    camera.close()
 
 
 def main(name: str, robot: str, scene: str) -> None:

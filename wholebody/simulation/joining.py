@@ -13,13 +13,16 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from wholebody import messages
 from wholebody.channels import Channel
 from wholebody.errors import BadReference, BadSimulation, SimulationDiverged
 from wholebody.hardware import Names
+from wholebody.parameters.owned import own_channel
 from wholebody.realtime import sleep_until
 from wholebody.simulation.simulation import Simulation
+from wholebody.simulation.things import thing_record
 
 SLICE = 0.1
 """Seconds after which a wait looks whether it shall end."""
@@ -99,6 +102,11 @@ class _Simulator:
         self._commands = stack.enter_context(Channel(names.commanded, robot.reference_dtype()).reader())
         self._answers = stack.enter_context(Channel(names.to_simulator, ticks).reader())
         self._beats = stack.enter_context(triggers.writer())
+        self._things: Any = None
+        if simulation.things:
+            record = thing_record(len(simulation.things))
+            channel = stack.enter_context(own_channel(names.things, record))
+            self._things = stack.enter_context(channel.writer())
         with triggers.reader() as before:
             before.latest()
             self._number = int(before.message["number"])
@@ -108,8 +116,12 @@ class _Simulator:
     def show(self) -> None:
         """Put the state, and then the beat that says so."""
         self._number += 1
-        self._simulation.read(self._states.message)
+        simulation = self._simulation
+        simulation.read(self._states.message)
         self._states.put()
+        if self._things is not None:
+            self._things.message["time"], self._things.message["pose"] = simulation.time, simulation.thing_poses
+            self._things.put()
         self._beats.message["time"], self._beats.message["number"] = self._simulation.time, self._number
         self._beats.put()
 

@@ -63,6 +63,7 @@ class Physics:
         """
         model, data = self.world.model, self.world.data
         servo.apply(model, data, self.world.at)
+        self.world.things.grip(model, data, servo.position)
         if pushes.none:
             mujoco.mj_step2(model, data)
             if self._steps > 1:

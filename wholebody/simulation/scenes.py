@@ -23,6 +23,10 @@ Scene = Callable[[ET.Element], Array]
 """Adds to the tree; returns the 4 × 4 frame on whose plane z = 0 the robot's soles are put, x forward."""
 
 WOOD, STONE = "0.72 0.53 0.34 1", "0.62 0.64 0.67 1"
+SIGNAL = "0.85 0.1 0.75 1"
+"""The colour of things that are to be found."""
+STAND = "stand"
+"""How the names of boxes end on which things are put, and to which one goes."""
 
 
 def flat(root: ET.Element) -> Array:
@@ -96,6 +100,22 @@ def hall(root: ET.Element, length: float = 6.0, width: float = 4.0, behind: floa
     return np.eye(4)
 
 
+def antenna(root: ET.Element, height: float = 0.72) -> Array:
+    """A hall in which an antenna stands on one stand, a canister of its colour on another, and nothing on a third."""
+    if not 0.1 < height < 1.5:
+        raise BadSimulation(f"stands {height} m high; give 0.1 to 1.5 m")
+    ground = hall(root)
+    world = _world(root)
+    for name, x, y in (("antenna_stand", 1.1, 0.9), ("canister_stand", 1.7, -0.25), ("goal_stand", -0.4, 1.3)):
+        _box(world, name, (0.1, 0.1, height), (x, y, height / 2), STONE)
+    _object(world, "canister", Shape("cylinder", (0.04, 0.16)), 0.4, (1.7, -0.25, height + 0.08), SIGNAL)
+    _object(world, "antenna", Shape("cylinder", (0.015, 0.24)), 0.3, (1.1, 0.9, height + 0.14), SIGNAL)
+    mast = next(body for body in world.findall("body") if body.get("name") == "antenna")
+    for name, kind, size, z in (("foot", "cylinder", "0.045 0.01", -0.13), ("dish", "sphere", "0.03", 0.13)):
+        ET.SubElement(mast, "geom", name=f"antenna_{name}", type=kind, size=size, pos=f"0 0 {z}", rgba=STONE)
+    return ground
+
+
 def plate(root: ET.Element, angle: float = 0.0873, frequency: float = 0.5) -> Array:
     """A plate under the robot that tilts forward and back by an angle, rad, so many times a second, from level on.
 
@@ -124,6 +144,7 @@ SCENES: dict[str, Callable[..., Array]] = {
     "table": table,
     "wall": wall,
     "hall": hall,
+    "antenna": antenna,
     "plate": plate,
 }
 
@@ -151,6 +172,11 @@ class Footprint(NamedTuple):
     y: float
     length: float
     width: float
+
+    @property
+    def stand(self) -> bool:
+        """Whether things are put on it."""
+        return self.name.endswith(STAND)
 
 
 def footprints(text: str) -> list[Footprint]:

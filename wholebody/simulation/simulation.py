@@ -226,6 +226,26 @@ class Simulation:
         return ground.pose(self._engine.world, self._body(link))
 
     @property
+    def things(self) -> tuple[str, ...]:
+        """What of the scene can be moved."""
+        return self._engine.world.things.names
+
+    @property
+    def thing_poses(self) -> Array:
+        """Where each of the things is: position and quaternion, w first; n × 7."""
+        return self._engine.world.things.poses(self._engine.world.data)
+
+    def put_things(self, poses: Array) -> None:
+        """Put the things there, at rest."""
+        world = self._engine.world
+        world.things.put(world.model, world.data, poses)
+
+    @property
+    def held(self) -> dict[str, str]:
+        """What each hand holds, by side; see Things."""
+        return self._engine.world.things.held(self._engine.world.data)
+
+    @property
     def ankle_flexion(self) -> Array:
         """Roll and pitch of each flexible ankle, rad, in the order of the soles: n × 2, with no rows if none is."""
         world = self._engine.world

@@ -17,6 +17,7 @@ from wholebody.robots.urdf import text_of
 from wholebody.simulation.addresses import IMU_READINGS, LOAD, Addresses, flexible_joints, is_sole, sole_points
 from wholebody.simulation.disturbances import Load
 from wholebody.simulation.scenes import Scene
+from wholebody.simulation.things import Things, weld_to_hands
 
 COLOURS = ("0.88 0.89 0.91 1", "0.36 0.44 0.56 1")
 """Links are painted in turn, so that one can tell where a joint is."""
@@ -58,6 +59,7 @@ class World:
         _settings(root, step)
         _paint(root)
         self.ground_to_world: Array = scene(root)
+        weld_to_hands(root, robot)
         if below:
             _lower(root, robot, below)
             self.ground_to_world[2, 3] -= below
@@ -76,6 +78,7 @@ class World:
         self.links = frozenset(self.at.link.values())
         # What a scene brings along too; MuJoCo's own name of the world is no body that one could push.
         self.bodies = {self.model.body(each).name: each for each in range(1, self.model.nbody)}
+        self.things = Things(robot, self.model)
 
     def take_state_of(self, other: World) -> None:
         """Go on where another world is, which differs only in what is carried."""
@@ -85,6 +88,7 @@ class World:
         mujoco.mj_getState(other.model, other.data, state, kind)
         mujoco.mj_setState(self.model, self.data, state, kind)
         self.model.actuator_biasprm[:] = other.model.actuator_biasprm
+        self.model.eq_data[:], self.data.eq_active[:] = other.model.eq_data, other.data.eq_active
         mujoco.mj_forward(self.model, self.data)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from wholebody.channels import Channel, Reader
@@ -20,11 +22,23 @@ def camera_channel(name: str) -> str:
 
 
 def frame_record() -> Dtype:
-    """Build a picture: when it was taken, in the robot's time, how far it was turned to steady it, and its JPEG."""
+    """Build a picture: when it was taken, in the robot's time, how far it was turned to steady it, and its JPEG.
+
+    `camera` is from where one sees it so, a 4 × 4 frame in world (x forward, y left, z up), `field_of_view` how much of
+    it from top to bottom, rad.
+    """
+    pose = [("camera", "<f8", (4, 4)), ("field_of_view", "<f8")]
     return np.dtype(
-        [("time", "<f8"), ("turned", "<f8"), ("size", "<u4"), ("jpeg", "u1", (LARGEST,))],
-        align=True,
+        [("time", "<f8"), ("turned", "<f8"), *pose, ("size", "<u4"), ("jpeg", "u1", (LARGEST,))], align=True
     )
+
+
+@dataclass(frozen=True)
+class Sight:
+    """From where a picture is seen: the camera's 4 × 4 frame in world, row by row, and the field of view, rad."""
+
+    camera: tuple[float, ...]
+    field_of_view: float
 
 
 class Frames:
@@ -33,6 +47,7 @@ class Frames:
     def __init__(self, name: str) -> None:
         self._name = camera_channel(name)
         self._reader: Reader | None = None
+        self.sight: Sight | None = None  # of the last picture
 
     def newest(self) -> bytes | None:
         """The newest picture; None if there is none since the last one."""
@@ -45,4 +60,5 @@ class Frames:
             self._reader = None
             return None
         message = self._reader.message
+        self.sight = Sight(tuple(message["camera"].ravel().tolist()), float(message["field_of_view"]))
         return bytes(message["jpeg"][: int(message["size"])])

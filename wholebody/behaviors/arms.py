@@ -1,0 +1,174 @@
+"""Arm: how a hand comes to a point: poses of its palm, joints that put it there, and how well it can move there.
+
+The palm faces sideways, its fingers forward and a little down, turned towards the point as seen from the shoulder. All
+points are in the axes of the base.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial.transform import Rotation, Slerp
+
+from wholebody.errors import OutOfReach
+from wholebody.kinematics.collision import Collisions
+from wholebody.kinematics.iterative import InverseKinematics
+from wholebody.kinematics.iterative_goals import PoseGoal
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.robots.robot import Robot
+
+RAISED = math.radians(80.0)
+"""How far the palm is turned up from where it hangs, fingers down."""
+SOFTLY = 0.003
+"""What an orientation error of 1 rad weighs against a position error of 1 m: the hand may be turned otherwise."""
+NEAR_ENOUGH = 0.004
+"""m. How exactly a palm comes to a point that counts as reached."""
+WAYPOINT = 0.02
+"""m between two postures on a straight way."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How well an arm reaches a point.
+
+    miss             m, how far the palm stays away; 0 if it is there
+    margin           rad, how far the nearest joint is from its limit
+    manipulability   m³, √det(J Jᵀ) of the palm's position
+    """
+
+    side: str
+    miss: float
+    margin: float
+    manipulability: float
+    collides: bool
+
+    @property
+    def possible(self) -> bool:
+        """Whether the hand gets there."""
+        return self.miss <= NEAR_ENOUGH and not self.collides
+
+    def __str__(self) -> str:
+        """In words."""
+        if not self.possible:
+            why = "collides with the robot" if self.collides else f"is {self.miss * 1000:.0f} mm short"
+            return f"{self.side}_arm {why}"
+        return (
+            f"{self.side}_arm reaches it, {math.degrees(self.margin):.0f}° from a joint limit, "
+            f"manipulability {self.manipulability * 1000:.1f} dm³"
+        )
+
+
+class Arm:
+    """One arm of a robot: joints `left_arm`, palm `left_palm`."""
+
+    def __init__(self, model: Model, side: str, collisions: Collisions) -> None:
+        robot = model.robot
+        self.model, self.side, self._collisions = model, side, collisions
+        self.joints = tuple(robot.groups[f"{side}_arm"])
+        self.fingers = tuple(robot.groups.get(f"{side}_hand", ()))
+        self._numbers = [robot.index[name] for name in self.joints]
+        self._columns = [model.column(name) for name in self.joints]
+        self._palm = model.surface(f"{side}_palm")
+        neutral = model.at(model.neutral())
+        self._hanging = neutral.rotation(self._palm)
+        shoulder = neutral.position(model.frame(robot.joint(self.joints[0]).child))
+        self._shoulder = np.array([shoulder[0], neutral.position(self._palm)[1], shoulder[2]])  # over the hanging palm
+        self._length = float(np.linalg.norm(neutral.position(self._palm) - self._shoulder))
+        limits = [robot.joint(name) for name in self.joints]
+        self._lower, self._upper = np.array([j.lower for j in limits]), np.array([j.upper for j in limits])
+        goal = PoseGoal(
+            f"{side}_palm", self.palm_at(self._shoulder + np.array([0.3, 0.0, -0.1])), rotation_weight=SOFTLY
+        )
+        self._ik = InverseKinematics(model, [goal], joints=[f"{side}_arm"], position_tolerance=5e-4)
+
+    @property
+    def outward(self) -> float:
+        """+1 for a left arm, −1 for a right one."""
+        return float(np.sign(self._shoulder[1]))
+
+    @property
+    def sweet_spot(self) -> Array:
+        """Where, x and y, the arm handles things best: ahead of the shoulder, three quarters of its length away."""
+        return np.array([self._shoulder[0] + 0.75 * self._length, 0.85 * self._shoulder[1]])
+
+    @property
+    def carrying(self) -> Array:
+        """Where a hand carries things: before the body, aside, under the shoulder by a quarter of the arm's length."""
+        x, y = self.sweet_spot
+        return np.array([0.75 * x, 1.2 * y, self._shoulder[2] - 0.25 * self._length])
+
+    def palm_at(self, point_in_base: npt.ArrayLike, standoff: float = 0.0) -> Array:
+        """The palm's 4 × 4 frame when it is that far (m) beside a point, facing it."""
+        point = np.asarray(point_in_base, float)
+        yaw = math.atan2(point[1] - self._shoulder[1], max(point[0] - self._shoulder[0], 0.05))
+        (cz, sz), (cy, sy) = (math.cos(yaw), math.sin(yaw)), (math.cos(-RAISED), math.sin(-RAISED))
+        turn = np.array([[cz, -sz, 0.0], [sz, cz, 0.0], [0.0, 0.0, 1.0]])
+        raised = np.array([[cy, 0.0, sy], [0.0, 1.0, 0.0], [-sy, 0.0, cy]])
+        frame = np.eye(4)
+        frame[:3, :3] = turn @ raised @ self._hanging
+        frame[:3, 3] = point + standoff * frame[:3, 2]  # z points from what is touched into the hand
+        return frame
+
+    def palm(self, positions: Array) -> Array:
+        """The palm's 4 × 4 frame, with all joints of the robot at these positions."""
+        return np.array(self.model.at(self._configuration(positions)).placement(self._palm))
+
+    def reach(self, positions: Array, point_in_base: npt.ArrayLike, standoff: float = 0.0) -> Reach:
+        """How well it reaches a point, from these joint positions on."""
+        q = self._ik.solve(self._configuration(positions), [self.palm_at(point_in_base, standoff)])
+        snapshot = self.model.at(q.q)
+        J = snapshot.jacobian(self._palm)[:3, self._columns]
+        joints = q.q[-len(positions) :][self._numbers]
+        margin = float(np.minimum(joints - self._lower, self._upper - joints).min())
+        manipulability = math.sqrt(max(0.0, float(np.linalg.det(J @ J.T))))
+        return Reach(self.side, q.errors[0].position, margin, manipulability, self._collisions.collides(snapshot))
+
+    def way(self, positions: Array, palm_in_base: Array) -> Array:
+        """Joint positions of the arm on a straight way of the palm, row by row; OutOfReach if there is none."""
+        begin, rows = self.palm(positions), [positions[self._numbers]]
+        far = float(np.linalg.norm(palm_in_base[:3, 3] - begin[:3, 3]))
+        count = max(2, math.ceil(far / WAYPOINT))
+        turns = Slerp([0.0, 1.0], Rotation.from_matrix([begin[:3, :3], palm_in_base[:3, :3]]))
+        q = self._configuration(positions)
+        for share in np.linspace(0.0, 1.0, count + 1)[1:]:
+            goal = np.eye(4)
+            goal[:3, 3] = (1 - share) * begin[:3, 3] + share * palm_in_base[:3, 3]
+            goal[:3, :3] = turns(share).as_matrix()
+            solution = self._ik.solve(q, [goal])
+            q = solution.q
+            if share == 1.0 and solution.errors[0].position > NEAR_ENOUGH:
+                short = solution.errors[0].position * 1000
+                raise OutOfReach(f"the {self.side} hand stays {short:.0f} mm short of where it shall go; come nearer")
+            if touches := self._collisions.check(q):
+                pair = f"{touches[0].one} and {touches[0].other}"
+                raise OutOfReach(f"on its way the {self.side} arm would collide: {pair}; stand otherwise")
+            rows.append(q[-len(positions) :][self._numbers])
+        return np.array(rows)
+
+    def _configuration(self, positions: Array) -> Array:
+        q = self.model.neutral()
+        q[-len(positions) :] = positions
+        return q
+
+
+def hand_links(robot: Robot, side: str) -> tuple[str, ...]:
+    """The link of a palm and all that hangs on it."""
+    found = [robot.surface(f"{side}_palm").link]
+    parents = {joint.child: joint.parent for joint in robot.joints}
+    for link in robot.links:
+        if _hangs_on(link.name, found[0], parents):
+            found.append(link.name)
+    return tuple(found)
+
+
+def _hangs_on(link: str, ancestor: str, parents: Mapping[str, str]) -> bool:
+    while link in parents:
+        link = parents[link]
+        if link == ancestor:
+            return True
+    return False

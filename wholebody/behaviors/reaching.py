@@ -1,0 +1,212 @@
+"""Reaching: both arms of a robot that stands or walks: hands go to points, close, open, carry, and come back.
+
+reaching = Reaching(robots.load("hubo2plus"))
+reaching.reach("right", (0.3, -0.2, 0.1), standoff=0.08)
+...
+reaching.cycle(state, reference)     # every period; it moves the arms that it was told to move, and no other joints
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from wholebody.behaviors.arms import Arm, Reach, hand_links
+from wholebody.errors import BadRobot, BadState, UnknownName
+from wholebody.hardware import Record
+from wholebody.kinematics.collision import Collisions
+from wholebody.messages import Mode
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.robots.robot import Robot
+
+SPEED = 0.5
+"""rad/s. The fastest that a joint of the arm goes, on the average of a way."""
+QUICKEST = 0.6
+"""s. No way takes less."""
+CLOSING = 0.8
+"""s that fingers take to close or open."""
+OPEN, CLOSED = 0.05, 0.95
+"""Shares of their range."""
+SMOOTH = 0.2
+"""s over which the pull on a wrist is averaged."""
+SIDES = ("left", "right")
+
+
+@dataclass
+class _Side:
+    """An arm that is moved: where it was taken from, and the way it is on."""
+
+    arm: Arm
+    home: Array  # of arm and fingers, where they were before
+    way: CubicSpline
+    begin: float
+    seconds: float
+    leaves: bool = False  # whether it is nobody's at the end of the way
+
+    def at(self, time: float) -> Array:
+        """Where its joints shall be: along the way by s = 10 τ³ − 15 τ⁴ + 6 τ⁵, from rest to rest."""
+        tau = min(1.0, max(0.0, (time - self.begin) / self.seconds))
+        return np.asarray(self.way(tau**3 * (10.0 - 15.0 * tau + 6.0 * tau**2)))
+
+    def done(self, time: float) -> bool:
+        """Whether it has come to the end of its way."""
+        return time >= self.begin + self.seconds
+
+
+class Reaching:
+    """A robot with arms; what it is told needs the last state, so it has seen one before."""
+
+    def __init__(self, robot: Robot) -> None:
+        model = Model(robot)
+        palms = {surface.name for surface in robot.surfaces}
+        sides = [side for side in SIDES if f"{side}_palm" in palms and robot.groups.get(f"{side}_hand")]
+        if not sides:
+            raise BadRobot(f"'{robot.name}' has no hand: no palm with a group of fingers, left_palm and left_hand")
+        hands = [pair for side in sides for pair in itertools.combinations(hand_links(robot, side), 2)]
+        collisions = Collisions(model, 0.0, ignore=hands)  # fingers meet the palm as they close
+        self.robot, self.arms = robot, {side: Arm(model, side, collisions) for side in sides}
+        self._numbers = {
+            side: [robot.index[name] for name in (*arm.joints, *arm.fingers)] for side, arm in self.arms.items()
+        }
+        self._now: dict[str, _Side] = {}
+        self._sensors = {side: _wrist(robot, side) for side in sides}
+        self._loads: dict[str, float] = {}
+        self._positions: Array | None = None
+        self._time = 0.0
+
+    # What one tells it.
+
+    def reach(self, side: str, point_in_base: Sequence[float], standoff: float = 0.0) -> None:
+        """Bring the palm straight to that far (m) beside a point, facing it; OutOfReach if it cannot come there."""
+        arm = self._arm(side)
+        self._go(side, arm.way(self._told(side), arm.palm_at(point_in_base, standoff)))
+
+    def carry(self, side: str) -> None:
+        """Bring the hand before the body, where it is out of the way."""
+        arm = self._arm(side)
+        self._go(side, arm.way(self._told(side), arm.palm_at(arm.carrying)))
+
+    def close(self, side: str) -> None:
+        """Close the hand."""
+        self._fingers(side, CLOSED)
+
+    def open(self, side: str) -> None:
+        """Open it."""
+        self._fingers(side, OPEN)
+
+    def rest(self, side: str) -> None:
+        """Bring the arm back to where it was taken from, and leave it to others."""
+        side_ = self._taken(side)
+        self._move(side, np.array([side_.at(self._time), side_.home]), leaves=True)
+
+    def stop(self) -> None:
+        """Hold the arms where they are."""
+        for side, each in self._now.items():
+            here = each.at(self._time)
+            self._move(side, np.array([here, here]))
+
+    # What it does.
+
+    def cycle(self, state: Record, reference: Record) -> None:
+        """One period: fill in the joints of the arms that are moved, and nothing else."""
+        elapsed, self._time = float(state["time"]) - self._time, float(state["time"])
+        self._positions = np.array(state["position"])
+        self._weigh(state, min(1.0, max(0.0, elapsed / SMOOTH)))
+        for side in [side for side, each in self._now.items() if each.leaves and each.done(self._time)]:
+            del self._now[side]
+        reference["mask"][:] = False
+        for side, each in self._now.items():
+            numbers = self._numbers[side]
+            reference["position"][numbers], reference["mask"][numbers] = each.at(self._time), True
+            reference["mode"][numbers] = Mode.POSITION
+
+    @property
+    def moves(self) -> bool:
+        """Whether any joint is its own."""
+        return bool(self._now)
+
+    def takes(self, side: str) -> bool:
+        """Whether an arm is its own."""
+        return side in self._now
+
+    def busy(self, side: str) -> bool:
+        """Whether an arm is on its way."""
+        return side in self._now and not self._now[side].done(self._time)
+
+    def load(self, side: str) -> float:
+        """How strongly the wrist is pulled, N, on the average of the last moments; NaN if nothing measures it."""
+        return self._loads.get(side, math.nan)
+
+    def reachable(self, side: str, point_in_base: Sequence[float]) -> Reach:
+        """How well an arm would reach a point."""
+        return self._arm(side).reach(self._told(side), point_in_base)
+
+    # How.
+
+    def _weigh(self, state: Record, share: float) -> None:
+        for side, sensor in self._sensors.items():
+            if sensor is not None:
+                pull = float(np.linalg.norm(state["force_torque"]["force"][sensor]))
+                before = self._loads.get(side, pull)
+                self._loads[side] = before + share * (pull - before) if math.isfinite(pull) else before
+
+    def _arm(self, side: str) -> Arm:
+        if side not in self.arms:
+            raise UnknownName("arm", side, self.arms)
+        return self.arms[side]
+
+    def _told(self, side: str) -> Array:
+        """All joints as measured, those of this arm as told."""
+        if self._positions is None:
+            raise BadState("no state has come yet: nobody knows where the arms are")
+        positions = np.nan_to_num(self._positions)
+        if side in self._now:
+            positions[self._numbers[side]] = self._now[side].at(self._time)
+        return positions
+
+    def _taken(self, side: str) -> _Side:
+        """The arm as one that is moved, from now on if it was not."""
+        arm = self._arm(side)
+        if side not in self._now:
+            here = self._told(side)[self._numbers[side]]
+            self._now[side] = _Side(arm, here, _spline(np.array([here, here])), self._time, QUICKEST)
+        return self._now[side]
+
+    def _go(self, side: str, rows: Array) -> None:
+        """Send the arm along a way, with the fingers as they are."""
+        fingers = self._taken(side).at(self._time)[rows.shape[1] :]
+        self._move(side, np.hstack([rows, np.tile(fingers, (len(rows), 1))]))
+
+    def _fingers(self, side: str, share: float) -> None:
+        each = self._taken(side)
+        here = each.at(self._time)
+        goal = here.copy()
+        joints = [self.robot.joint(name) for name in each.arm.fingers]
+        goal[len(each.arm.joints) :] = [(1 - share) * joint.lower + share * joint.upper for joint in joints]
+        self._move(side, np.array([here, goal]), CLOSING)
+
+    def _move(self, side: str, rows: Array, seconds: float = 0.0, leaves: bool = False) -> None:
+        each = self._taken(side)
+        length = float(np.abs(np.diff(rows, axis=0)).sum(axis=0).max())
+        each.way, each.begin = _spline(rows), self._time
+        each.seconds, each.leaves = seconds or max(QUICKEST, length / SPEED), leaves
+
+
+def _spline(rows: Array) -> CubicSpline:
+    """Through the rows, each its share of the way by how far joints go, from 0 to 1."""
+    steps = np.maximum(np.abs(np.diff(rows, axis=0)).max(axis=1), 1e-6)
+    knots = np.concatenate([[0.0], np.cumsum(steps)])
+    return CubicSpline(knots / knots[-1], rows, bc_type="natural" if len(rows) > 2 else "not-a-knot")
+
+
+def _wrist(robot: Robot, side: str) -> int | None:
+    """Which force-torque sensor is in a wrist."""
+    links = [sensor.link for sensor in robot.sensors_of("force_torque")]
+    palm = robot.surface(f"{side}_palm").link
+    return links.index(palm) if palm in links else None

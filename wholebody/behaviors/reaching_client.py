@@ -1,0 +1,65 @@
+"""ReachingClient: tells the arms of a robot that runs what to do, from any process, and hears what becomes of it.
+
+with ReachingClient("robot") as arms:
+    arms.wait(arms.carry("right"))
+    arms.wait(arms.reach("right", (0.3, -0.2, 0.1), standoff=0.03))
+    arms.wait(arms.close_hand("right"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wholebody.behaviors.order_line import OrderLine
+from wholebody.behaviors.reaching import SIDES
+from wholebody.behaviors.reaching_orders import CONTROLLER, Kind, Order, write_order
+
+
+class ReachingClient(OrderLine):
+    """Every order returns at once with its number; `wait` and `reports` tell what becomes of it."""
+
+    def __init__(self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0) -> None:
+        super().__init__(robot, controller, timeout)
+
+    def reach(self, side: str, point_in_base: Sequence[float], standoff: float = 0.0) -> int:
+        """Bring a palm straight to that far beside a point, m."""
+        x, y, z = (float(each) for each in point_in_base)
+        return self._tell(Kind.REACH, side, (x, y, z, standoff))
+
+    def carry(self, side: str) -> int:
+        """Bring a hand before the body."""
+        return self._tell(Kind.CARRY, side)
+
+    def close_hand(self, side: str) -> int:
+        """Close a hand."""
+        return self._tell(Kind.CLOSE, side)
+
+    def open_hand(self, side: str) -> int:
+        """Open it."""
+        return self._tell(Kind.OPEN, side)
+
+    def rest(self, side: str) -> int:
+        """Bring an arm back, and leave it to others."""
+        return self._tell(Kind.REST, side)
+
+    def stop(self) -> int:
+        """Hold both arms where they are."""
+        return self._tell(Kind.STOP, "")
+
+    def load(self, side: str) -> float:
+        """How strongly a wrist is pulled, N; NaN if nothing measures it."""
+        self._doing.latest()
+        return float(self._doing.message["load"][SIDES.index(side)])
+
+    @property
+    def taken(self) -> tuple[bool, bool]:
+        """Whether the left arm and the right one are moved by this controller now."""
+        self._doing.latest()
+        left, right = self._doing.message["taken"]
+        return bool(left), bool(right)
+
+    def _tell(self, kind: Kind, side: str, values: tuple[float, ...] = ()) -> int:
+        number = self._new()
+        write_order(Order(number, kind, side, values), self._orders.message)
+        self._orders.put()
+        return number

@@ -1,0 +1,152 @@
+"""Things: what in a scene can be moved; where they are, and hands that hold them.
+
+A hand is a group of fingers (`left_hand`) beyond a palm (`left_palm`). If its fingers are told to close and one of its
+links touches a thing, the thing is welded to the palm's link as it lies there, until the fingers are told to open.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from wholebody.messages import Dtype
+from wholebody.robots.robot import Array, Robot
+
+CLOSED = 0.25
+"""Share of their way that the fingers of a closed hand are told to go."""
+SIDES = ("left", "right")
+
+
+@dataclass(frozen=True)
+class Hand:
+    """A hand of a robot: its fingers' joints, by number, and the link of its palm."""
+
+    side: str
+    fingers: tuple[int, ...]
+    palm: str
+    open: Array
+    closed: Array
+
+    def share(self, positions: Array) -> float:
+        """How far the fingers are told to close, 0 to 1."""
+        told = positions[list(self.fingers)]
+        return float(np.mean((told - self.open) / (self.closed - self.open)))
+
+
+def hands_of(robot: Robot) -> list[Hand]:
+    """The hands of a robot that can close."""
+    palms = {surface.name: surface.link for surface in robot.surfaces}
+    found = []
+    for side in SIDES:
+        fingers = tuple(robot.index[name] for name in robot.groups.get(f"{side}_hand", ()) if name in robot.index)
+        if fingers and f"{side}_palm" in palms:
+            joints = [robot.moving[each] for each in fingers]
+            lower, upper = (np.array([getattr(each, end) for each in joints]) for end in ("lower", "upper"))
+            found.append(Hand(side, fingers, palms[f"{side}_palm"], lower, upper))
+    return found
+
+
+def weld_to_hands(root: ET.Element, robot: Robot) -> None:
+    """Prepare a weld, which holds nothing yet, between each hand and each thing of a scene."""
+    names = [str(body.get("name")) for body in root.findall("worldbody/body") if body.find("freejoint") is not None]
+    things = [name for name in names if name != robot.root]
+    hands = hands_of(robot)
+    if not (things and hands):
+        return
+    equality = root.find("equality")
+    equality = ET.SubElement(root, "equality") if equality is None else equality
+    for hand in hands:
+        for thing in things:
+            weld = {"name": _weld(hand.side, thing), "body1": hand.palm, "body2": thing}
+            ET.SubElement(equality, "weld", weld, active="false")
+
+
+def thing_record(count: int) -> Dtype:
+    """Build where all things are: x, y, z and quaternion (w first) of each, in world."""
+    return np.dtype([("time", "<f8"), ("pose", "<f8", (count, 7))], align=True)
+
+
+class Things:
+    """The things of a world, by name, in the order of its bodies."""
+
+    def __init__(self, robot: Robot, model: Any) -> None:
+        free = [joint for joint in range(model.njnt) if model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE]
+        bodies = {str(model.body(int(model.jnt_bodyid[joint])).name): joint for joint in free}
+        bodies.pop(robot.root, None)
+        self.names: tuple[str, ...] = tuple(bodies)
+        self._at = [int(model.jnt_qposadr[joint]) for joint in bodies.values()]
+        self._speed = [int(model.jnt_dofadr[joint]) for joint in bodies.values()]
+        self._body = {int(model.jnt_bodyid[joint]): name for name, joint in bodies.items()}
+        self._hands = hands_of(robot) if bodies else []
+        self._links = {hand.side: _beyond(model, model.body(hand.palm).id) for hand in self._hands}
+        self._welds = {
+            (hand.side, name): int(model.equality(_weld(hand.side, name)).id)
+            for hand in self._hands
+            for name in self.names
+        }
+
+    def poses(self, data: Any) -> Array:
+        """Where each is: position and quaternion, w first."""
+        return np.array([data.qpos[at : at + 7] for at in self._at]).reshape(-1, 7)
+
+    def put(self, model: Any, data: Any, poses: Array) -> None:
+        """Put each there, at rest."""
+        for at, speed, pose in zip(self._at, self._speed, poses, strict=True):
+            data.qpos[at : at + 7] = pose
+            data.qvel[speed : speed + 6] = 0.0
+        mujoco.mj_kinematics(model, data)
+
+    def held(self, data: Any) -> dict[str, str]:
+        """What each hand holds, by side."""
+        return {side: name for (side, name), weld in self._welds.items() if data.eq_active[weld]}
+
+    def grip(self, model: Any, data: Any, told: Array) -> None:
+        """Close or open hands as their fingers are told; joints in the order of the robot's."""
+        if not self._hands:
+            return
+        held = self.held(data)
+        for hand in self._hands:
+            closes = hand.share(told) > CLOSED
+            if hand.side in held and not closes:
+                data.eq_active[self._welds[hand.side, held[hand.side]]] = 0
+            elif closes and hand.side not in held:
+                self._take(model, data, hand)
+
+    def _take(self, model: Any, data: Any, hand: Hand) -> None:
+        touched = self._touched(model, data, self._links[hand.side])
+        if touched is None:
+            return
+        weld, palm, thing = self._welds[hand.side, touched], data.body(hand.palm), data.body(touched)
+        inverse, turn = np.empty(4), np.empty(4)
+        mujoco.mju_negQuat(inverse, palm.xquat)
+        mujoco.mju_mulQuat(turn, inverse, thing.xquat)
+        model.eq_data[weld, :3] = 0.0
+        model.eq_data[weld, 3:6] = palm.xmat.reshape(3, 3).T @ (thing.xpos - palm.xpos)
+        model.eq_data[weld, 6:10] = turn
+        data.eq_active[weld] = 1
+
+    def _touched(self, model: Any, data: Any, links: frozenset[int]) -> str | None:
+        """The thing that one of some links touches."""
+        for number in range(data.ncon):
+            one, other = (int(model.geom_bodyid[geom]) for geom in data.contact[number].geom)
+            for link, thing in ((one, other), (other, one)):
+                if link in links and thing in self._body:
+                    return self._body[thing]
+        return None
+
+
+def _beyond(model: Any, body: int) -> frozenset[int]:
+    """A body and all that hangs on it."""
+    found = {body}
+    for each in range(body + 1, model.nbody):  # a parent has a smaller number
+        if int(model.body_parentid[each]) in found:
+            found.add(each)
+    return frozenset(found)
+
+
+def _weld(side: str, thing: str) -> str:
+    return f"{side} hand holds {thing}"
