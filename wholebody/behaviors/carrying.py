@@ -42,6 +42,7 @@ class CarryingGains:
     threshold   a pull so weak is none
     yielding    how far the arms give way for each newton
     farthest    how far they give way at most
+    reach       how far the arms move it from its place before the body at most, along and across
     following   how long the object takes to follow feet and pull
     smoothing   how long a pull is averaged; steps shake the object
     patience    how long there is no pull until it stops
@@ -52,6 +53,7 @@ class CarryingGains:
     threshold: Annotated[float, Unit("N"), Bounds(0, 50)] = 5.0
     yielding: Annotated[float, Unit("m/N"), Bounds(0, 0.1)] = 0.001
     farthest: Annotated[float, Unit("m"), Bounds(0, 0.3)] = 0.05
+    reach: Annotated[float, Unit("m"), Bounds(0, 0.3)] = 0.06
     following: Annotated[float, Unit("s"), Bounds(0.01, 5)] = 0.2
     smoothing: Annotated[float, Unit("s"), Bounds(0.01, 5)] = 0.3
     patience: Annotated[float, Unit("s"), Bounds(0, 10)] = 0.5
@@ -144,13 +146,23 @@ class Carrying:
         wanted = gains.yielding * self._pull[:2]
         wanted *= min(1.0, gains.farthest / max(float(np.linalg.norm(wanted)), 1e-9))
         self._given = self._given + (wanted - self._given) * min(1.0, period / gains.following)
-        goal = placed(*self._way) @ shifted(self._home, self._given)
+        goal = self._within_reach(placed(*self._way) @ shifted(self._home, self._given))
         self._goal = goal if self._goal is None else self._goal
         velocity = np.zeros(6)
         velocity[:3], velocity[5] = (goal[:3, 3] - self._goal[:3, 3]) / period, step[2] / period
         self._goal = goal
         self.chain.step(goal, velocity, period)
         self._take_arms()
+
+    def _within_reach(self, goal: Array) -> Array:
+        """The goal, or as near to it as the object may be from its place before the body, which sways."""
+        pelvis = self.chain.q[:2]
+        yaw = self._way[2] if self._way is not None else 0.0
+        level = placed(float(pelvis[0]), float(pelvis[1]), float(yaw))
+        seen = np.linalg.inv(level) @ goal
+        away = seen[:2, 3] - self._before_body
+        seen[:2, 3] = self._before_body + np.clip(away, -self.gains.reach, self.gains.reach)
+        return np.asarray(level @ seen)
 
     def _held_above_feet(self) -> Array:
         """The object as it is held while standing, seen from between the feet."""
@@ -160,6 +172,7 @@ class Carrying:
         seen = model.at(q)
         soles = np.mean([seen.position(model.surface(sole)) for sole in SOLES], axis=0)
         self.chain.q[:] = q
+        self._before_body = self.chain.object_to_world[:2, 3] - q[:2]
         return shifted(self.chain.object_to_world, -soles)
 
     def _take_arms(self) -> None:
