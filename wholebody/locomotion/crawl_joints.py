@@ -65,9 +65,9 @@ class CrawlJoints:
         rows = 3 * len(limbs) + 2 + len(self._feet) + 3 + 2 * len(self._palms)
         self._J, self._e = np.zeros((rows, model.nv)), np.zeros(rows)
 
-    def solve(self, q: Array, places: Array, com: Array, yaw: float) -> Array:
-        """The configuration after q, with limbs at places (over the ground), com x y, and the trunk turned by yaw."""
-        J, e = self._rows(self.model.at(q), places, com, yaw)
+    def solve(self, q: Array, places: Array, ground: Array, com: Array, yaw: float) -> Array:
+        """The configuration after q, with limbs at places over ground of some height, com x y, and the trunk turned."""
+        J, e = self._rows(self.model.at(q), places, ground, com, yaw)
         wish = np.concatenate([np.zeros(6), self.home - q[7:]])
         low = np.concatenate([np.full(6, -np.inf), self._lower - q[7:]])
         high = np.concatenate([np.full(6, np.inf), self._upper - q[7:]])
@@ -101,7 +101,7 @@ class CrawlJoints:
             result[index, 2] += self._clearances[index] - (outline @ at.rotation(frame)[2, :2]).min()
         return np.asarray(result)
 
-    def _rows(self, at: Snapshot, places: Array, com: Array, yaw: float) -> tuple[Array, Array]:
+    def _rows(self, at: Snapshot, places: Array, ground: Array, com: Array, yaw: float) -> tuple[Array, Array]:
         """All rows, times the roots of their weights."""
         J, e, row = self._J, self._e, 0
         targets = self._targets(at, places)
@@ -114,7 +114,9 @@ class CrawlJoints:
         row += 2
         for index, foot, height in self._feet:
             J[row] = math.sqrt(FOOT) * at.jacobian(foot)[2]
-            e[row] = math.sqrt(FOOT) * (height + FOLDED * places[index, 2] - at.position(foot)[2])
+            e[row] = math.sqrt(FOOT) * (
+                height + ground[index] + FOLDED * (places[index, 2] - ground[index]) - at.position(foot)[2]
+            )
             row += 1
         c, s = math.cos(yaw), math.sin(yaw)
         turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])

@@ -11,11 +11,12 @@ their places step there.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from wholebody.locomotion.crawl_gait import FORWARD, CrawlGait
+from wholebody.locomotion.footholds import Ground, LevelGround
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.locomotion.pendulum import GRAVITY
 from wholebody.model.layout import Array
@@ -38,7 +39,8 @@ LOOKS, SLOWING = 8, 0.6
 class CrawlTarget:
     """Where all is to be at an instant, in world.
 
-    places    4 × 3, limbs over the ground
+    places    4 × 3, limbs in world
+    ground    of each limb, how high it is put; in the air, on the straight way between what it left and will be put on
     bearing   which limbs are on the ground
     load      of each limb, 0 to 1: how far it may bear
     com       x y
@@ -46,6 +48,7 @@ class CrawlTarget:
     """
 
     places: Array
+    ground: Array
     bearing: tuple[bool, ...]
     load: Array
     com: Array
@@ -56,7 +59,8 @@ class CrawlTarget:
 class CrawlStep:
     """From `begin` on the centre of mass leans, until `leant`; from `lift` to `end` a limb swings, or none.
 
-    places and velocity are those at the begin; lean (2 × 2) is from where to where the centre of mass leans, x y in
+    places and velocity are those at the begin, goal is where the limb comes down, x y z, and rise how much higher than
+    a straight way it goes; lean (2 × 2) is from where to where the centre of mass leans, x y in
     world, from its place beside the body.
     """
 
@@ -67,6 +71,7 @@ class CrawlStep:
     limb: int | None
     places: Array
     goal: Array
+    rise: float
     lean: Array
     body: tuple[Place, Place]
     velocity: tuple[Velocity, Velocity]
@@ -97,8 +102,9 @@ class CrawlPattern:
     At the same velocity, a slower pace makes longer steps.
     """
 
-    def __init__(self, gait: CrawlGait, time: float = 0.0, body: Place = ORIGIN) -> None:
+    def __init__(self, gait: CrawlGait, time: float = 0.0, body: Place = ORIGIN, ground: Ground | None = None) -> None:
         self.gait, self.velocity, self.pace = gait, REST, 1.0
+        self.ground = ground or LevelGround()
         self.steps = 0
         self._last = FORWARD[-1]
         self._durations = np.full(4, gait.swing + 2 * gait.briefest)
@@ -126,23 +132,26 @@ class CrawlPattern:
         step = self._step
         body = step.body_at(time)
         places, load = step.places.copy(), np.ones(4)
+        ground = places[:, 2].copy()
         load[self._last] = min(1.0, (time - step.begin) / HAND_OVER)
         flies = step.limb is not None and time > step.lift
         if step.limb is not None:
             load[step.limb] = min(load[step.limb], max(0.0, (step.lift - time) / HAND_OVER))
         if flies:
             phase = (time - step.lift) / (step.end - step.lift)
-            places[step.limb, :2] += minimum_jerk(phase) * (step.goal - places[step.limb, :2])
-            places[step.limb, 2] = self.gait.lift * 16 * phase**2 * (1 - phase) ** 2
+            places[step.limb] += minimum_jerk(phase) * (step.goal - places[step.limb])
+            ground[step.limb] = places[step.limb, 2]
+            places[step.limb, 2] += step.rise * 16 * phase**2 * (1 - phase) ** 2
         bearing = tuple(not (flies and limb == step.limb) for limb in range(4))
-        return CrawlTarget(places, bearing, load, beside(body, self.gait.com) + step.lean_at(time), body)
+        com = beside(body, self.gait.com) + step.lean_at(time)
+        return CrawlTarget(places, ground, bearing, load, com, body)
 
     # --- step by step ------------------------------------------------------------------------------
 
     def _next(self, done: CrawlStep) -> CrawlStep:
         places = done.places.copy()
         if done.limb is not None:
-            places[done.limb, :2] = done.goal
+            places[done.limb] = done.goal
             self._last = done.limb
             self.steps += 1
         limb, start, before = self._chosen(places), done.body[1], done.velocity[1]
@@ -151,22 +160,25 @@ class CrawlPattern:
         gait, velocity = self.gait, self.gait.clamped(self.velocity, self.period)
         mean = Velocity(*((a + b) / 2 for a, b in zip(before, velocity, strict=True)))
         body = start.moved(mean, float(self._durations[limb]))
-        goal = beside(body.moved(velocity, self.period / 2), gait.places[limb])
+        goal = self.ground.foothold(beside(body.moved(velocity, self.period / 2), gait.places[limb]))
         others = np.delete(places, limb, axis=0)
         neutral = beside(body, gait.com)
         aside = -math.copysign(self._most[0], gait.places[limb, 1])
         lean = within(others, beside(body, gait.com + np.array([0.0, aside])), gait.margin) - neutral
         leant = done.end + max(self._wait(done.lean[1], lean), gait.briefest) / self.pace
-        swing = gait.swing_of(float(np.linalg.norm(goal - places[limb, :2]))) / self.pace
+        swing = gait.swing_of(float(np.linalg.norm((goal - places[limb])[:2]))) / self.pace
         planned = CrawlStep(
-            done.end, leant, leant, leant + swing, limb, places, goal, np.array([done.lean[1], lean]),
-            (start, body), (before, velocity),
+            done.end, leant, leant, leant + swing, limb, places, goal, self._rise(places[limb], goal),
+            np.array([done.lean[1], lean]), (start, body), (before, velocity),
         )  # fmt: skip
         lift = max(self._safe(planned, others), done.end + gait.briefest / self.pace)
         self._durations[limb] = lift + swing - done.end
-        return CrawlStep(
-            planned.begin, leant, lift, lift + swing, limb, places, goal, planned.lean, planned.body, planned.velocity
-        )
+        return replace(planned, lift=lift, end=lift + swing)
+
+    def _rise(self, start: Array, goal: Array) -> float:
+        """How much higher than a straight way a limb has to go to get over what is on it."""
+        over = self.ground.highest_between(start, goal) - float(min(start[2], goal[2]))
+        return self.gait.lift + max(0.0, over)
 
     def _safe(self, step: CrawlStep, others: Array) -> float:
         """When the limb may lift: the earliest instant after the middle of the lean with the margin."""
@@ -182,7 +194,7 @@ class CrawlPattern:
         end = time + max(self._wait(lean, np.zeros(2)), self.gait.briefest)
         stop = body.moved(Velocity(*(value / 2 for value in before)), end - time)
         leans = np.array([lean, np.zeros(2)])
-        return CrawlStep(time, end, end, end, None, places, np.zeros(2), leans, (body, stop), (before, REST))
+        return CrawlStep(time, end, end, end, None, places, np.zeros(3), 0.0, leans, (body, stop), (before, REST))
 
     def _wait(self, start: Array, end: Array) -> float:
         """T of (z/g) · 5.77 d/T² = sway: how long the centre of mass needs."""
@@ -212,8 +224,9 @@ class CrawlPattern:
 
     def _away(self, places: Array) -> Array:
         """How far limbs are from their places beside the body."""
-        neutral = gait_places(self.gait, self._step.body[1])
-        return np.asarray(np.linalg.norm(places[:, :2] - neutral[:, :2], axis=1))
+        body = self._step.body[1]
+        neutral = np.array([self.ground.foothold(beside(body, place)) for place in self.gait.places])
+        return np.asarray(np.linalg.norm((places - neutral)[:, :2], axis=1))
 
 
 def beside(body: Place, seen: Array) -> Array:

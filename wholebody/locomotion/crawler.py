@@ -59,7 +59,7 @@ class Crawler:
 
     def begin_anew(self, time: float) -> None:
         """On wrists and knees at rest, at the origin, from a time on."""
-        self.pattern = CrawlPattern(self.gait, time)
+        self.pattern = CrawlPattern(self.gait, time, ground=self.pattern.ground)
         self.q, self.twist, self.lead = on_ground(self.model), 0.0, np.zeros(2)
         self.loads.reset()
         for _ in range(SETTLING):
@@ -121,7 +121,7 @@ class Crawler:
     def _solved(self, target: CrawlTarget) -> Array:
         places = target.places.copy()
         places[:, 2] += self.twist * TWIST
-        self.q = self.joints.solve(self.q, places, target.com + self.lead, target.body.yaw)
+        self.q = self.joints.solve(self.q, places, target.ground, target.com + self.lead, target.body.yaw)
         efforts = self._efforts(target.load)
         return np.asarray(np.clip(self.q[7:] + efforts * self._give, self._lower, self._upper))
 

@@ -74,6 +74,31 @@ def table(root: ET.Element, height: float = 0.7, ahead: float = 0.45) -> Array:
     return np.eye(4)
 
 
+def blocks(root: ET.Element, height: float = 0.05, seed: float = 0, ahead: float = 0.8, length: float = 2.4) -> Array:
+    """Ground of square blocks ahead of the robot, 0.3 m wide, each of a height of its own up to the highest."""
+    if not (0 < height < 1 and ahead > 0 and 0.3 <= length <= 12):
+        raise BadSimulation(f"blocks {height} m high, {ahead} m ahead, over {length} m: there are none like that")
+    _floor(root, np.eye(4))
+    world, side = _world(root), 0.3
+    heights = np.random.default_rng(int(seed)).uniform(0.1, 1.0, size=(round(length / side), 8)) * height
+    for (row, column), top in np.ndenumerate(heights):
+        middle = (ahead + (row + 0.5) * side, (column - 3.5) * side, top / 2)
+        _box(world, f"block_{row}_{column}", (side, side, top), middle, (STONE, WOOD)[(row + column) % 2])
+    return np.eye(4)
+
+
+def bar(root: ET.Element, height: float = 0.8, ahead: float = 1.2) -> Array:
+    """A bar across the robot's way, on two posts, whose lower side is so high; one gets through below it."""
+    if not (height > 0.1 and ahead > 0):
+        raise BadSimulation(f"a bar {height} m high, {ahead} m ahead: give more than 0.1 m and more than 0")
+    _floor(root, np.eye(4))
+    world, thick = _world(root), 0.06
+    _box(world, "bar", (thick, 2.4, thick), (ahead, 0.0, height + thick / 2), WOOD)
+    for name, y in (("left_post", 1.2), ("right_post", -1.2)):
+        _box(world, name, (thick, thick, height), (ahead, y, height / 2), WOOD)
+    return np.eye(4)
+
+
 def wall(root: ET.Element, ahead: float = 0.5, height: float = 2.0) -> Array:
     """A wall across the robot's way."""
     if not (ahead > 0 and height > 0):
@@ -142,6 +167,8 @@ SCENES: dict[str, Callable[..., Array]] = {
     "slope": slope,
     "steps": steps,
     "table": table,
+    "blocks": blocks,
+    "bar": bar,
     "wall": wall,
     "hall": hall,
     "antenna": antenna,

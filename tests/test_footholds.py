@@ -1,0 +1,109 @@
+"""Heights of the ground from pictures of depth, and places for limbs on it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from wholebody import robots
+from wholebody.errors import BadGoal
+from wholebody.locomotion.crawl_gait import crawl_gait_of
+from wholebody.locomotion.crawl_pattern import CrawlPattern
+from wholebody.locomotion.footholds import LevelGround, RoughGround
+from wholebody.locomotion.footsteps import Velocity
+from wholebody.model.model import Model
+from wholebody.perception.height_map import HeightMap
+from wholebody.perception.lens import Lens
+
+STEP = (1.0, 0.0, 0.4, 0.4, 0.05)  # x, y, length, width, height
+
+
+def with_a_block():
+    heights = HeightMap.over((-1.0, 3.0), (-1.0, 1.0))
+    heights.put_boxes([STEP])
+    return heights
+
+
+def test_a_map_has_the_heights_of_boxes_and_knows_nothing_beyond_itself():
+    heights = with_a_block()
+    assert heights.at(1.0, 0.0) == pytest.approx(0.05)
+    assert heights.at(0.5, 0.0) == 0.0
+    assert math.isnan(heights.at(5.0, 0.0))
+    assert heights.roughness(1.0, 0.0, 0.1) == 0.0
+    assert heights.roughness(0.8, 0.0, 0.1) == pytest.approx(0.05)
+    assert math.isinf(HeightMap.over((0.0, 1.0), (0.0, 1.0)).roughness(0.5, 0.5, 0.1))
+
+
+def ray_cast(lens, camera_to_world):
+    """Depth of the floor and of the block, pixel by pixel, by intersecting rays with planes."""
+    x, y, length, width, top = STEP
+    v, u = np.indices((lens.height, lens.width))
+    across, down = lens.middle
+    rays = np.stack([np.ones(u.shape), (across - u) / lens.focal, (down - v) / lens.focal], axis=-1)
+    rays = rays @ camera_to_world[:3, :3].T
+    origin, depth = camera_to_world[:3, 3], np.full(u.shape, np.inf)
+    for height in (0.0, top):
+        with np.errstate(divide="ignore"):
+            far = (height - origin[2]) / rays[..., 2]
+        hit = origin + far[..., None] * rays
+        on = (np.abs(hit[..., 0] - x) < length / 2) & (np.abs(hit[..., 1] - y) < width / 2) if height else True
+        depth = np.where((far > 0) & on & (far < depth), far, depth)
+    return depth.astype(np.float32)
+
+
+def test_a_camera_that_looks_down_sees_the_heights_that_are_there():
+    lens = Lens(160, 120, math.radians(60))
+    c, s = math.cos(0.8), math.sin(0.8)
+    camera = np.eye(4)
+    camera[:3, :3], camera[:3, 3] = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]), (0.0, 0.0, 1.0)
+    heights = HeightMap.over((0.0, 2.0), (-0.5, 0.5), cell=0.05)
+    heights.see(ray_cast(lens, camera), lens, camera)
+    assert heights.at(1.0, 0.0) == pytest.approx(0.05, abs=1e-3)
+    assert heights.at(0.6, 0.3) == pytest.approx(0.0, abs=1e-3)
+    assert math.isnan(heights.at(0.07, 0.0))  # below the picture
+
+
+def test_a_limb_is_put_beside_an_edge_and_not_on_it():
+    ground, edge = RoughGround(with_a_block()), 0.8
+    x, y, z = ground.foothold(np.array([edge + 0.01, 0.0]))
+    assert abs(x - edge) > ground.radius
+    assert z in (0.0, pytest.approx(0.05))
+    assert ground.heights.roughness(x, y, ground.radius) == 0.0
+    assert math.hypot(x - edge - 0.01, y) <= 0.12 + ground.heights.cell
+
+
+def test_in_the_open_a_limb_goes_where_it_wants():
+    ground = RoughGround(with_a_block())
+    x, y, z = ground.foothold(np.array([0.2, 0.3]))
+    assert (x, y) == pytest.approx((0.2, 0.3), abs=ground.heights.cell)
+    assert z == 0.0
+    assert LevelGround().foothold(np.array([0.2, 0.3])).tolist() == [0.2, 0.3, 0.0]
+
+
+def test_a_limb_never_goes_to_where_nobody_has_looked_if_something_is_known_nearby():
+    heights = with_a_block()
+    heights.heights[: heights.heights.shape[0] // 4] = np.nan  # behind x = 0
+    x, _, _ = RoughGround(heights).foothold(np.array([-0.02, 0.0]))
+    assert x > 0.06 - heights.cell
+
+
+def test_a_swing_clears_everything_on_its_way():
+    model = Model(robots.load("atlas"))
+    ground = RoughGround(with_a_block())
+    pattern = CrawlPattern(crawl_gait_of(model), ground=ground)
+    pattern.velocity = Velocity(0.08)
+    on_the_block = 0
+    for k in range(3000):
+        target = pattern.at(0.01 * k)
+        for limb, (x, y, z) in enumerate(target.places):
+            top = ground.heights.at(x, y)
+            assert z >= top - 1e-9, (k, limb, x, y, z, top)
+            if target.bearing[limb]:
+                assert z == pytest.approx(top, abs=1e-9)
+                on_the_block += top > 0.04
+    assert on_the_block > 100
+
+
+def test_a_map_of_no_size_is_refused():
+    with pytest.raises(BadGoal, match="cells"):
+        HeightMap.over((0.0, 0.0), (0.0, 1.0))
