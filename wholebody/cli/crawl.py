@@ -27,12 +27,15 @@ from wholebody.motion.imitation import Imitation
 from wholebody.motion.retarget import imitate
 from wholebody.robots.robot import Robot
 from wholebody.simulation import SensorModel, Simulation
+from wholebody.simulation.cameras import View
 from wholebody.simulation.film import Recording
 
 FALLEN = 0.2  # m that the pelvis is lower than at the start
 LONGEST = 150.0  # s of one order
 TELL = 5.0  # s between two lines
 CYCLES = 5
+NEAR = View(elevation=-20.0, distance=0.9)
+"""Of the film: the robot is low."""
 console = Console(highlight=False, soft_wrap=True)
 
 
@@ -119,6 +122,7 @@ def crawl(
     with ExitStack() as stack:
         sensors = SensorModel.realistic() if noise else None
         simulation = stack.enter_context(Simulation(loaded, seed=seed, sensors=sensors))
+        simulation.view = NEAR
         recording = stack.enter_context(Recording(out / "crawl.mp4", 60.0)) if film else None
         if imitation is not None:
             simulation.reset(imitation.joints[0], base=base_of(imitation.model, imitation.q[0]))
