@@ -18,6 +18,8 @@ from rich.console import Console
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
 from wholebody.cli.crawl_lying import Controller, Lying, base_of, played, posture_and_base
+from wholebody.cli.crawl_support import SupportShown
+from wholebody.estimation.support_view import SupportPublisher
 from wholebody.hardware import Record
 from wholebody.locomotion.crawl_odometry import heading
 from wholebody.model import Model
@@ -44,7 +46,7 @@ class Crawl:
 
     def __init__(self, robot: Robot, simulation: Simulation, recording: Recording | None) -> None:
         self.robot, self.simulation, self.fell = robot, simulation, False
-        self.effort = 0.0
+        self.effort, self.inside = 0.0, math.nan
         self.lines: list[str] = []
         self._recording = recording
         self._limits = np.array([joint.effort for joint in robot.moving])
@@ -82,10 +84,11 @@ class Crawl:
     def text(self) -> str:
         """The report."""
         verdict = "It fell." if self.fell else "It did not fall."
+        felt = "" if math.isnan(self.inside) else f" As it felt, it was balanced {self.inside:.0%} of the time."
         return "\n".join(
             [
                 f"# {self.robot.title or self.robot.name} crawls", "",
-                f"{verdict} {self.robot.mass:.0f} kg; its hardest joint had {self.effort:.0%} of its effort limit.", "",
+                f"{verdict} {self.robot.mass:.0f} kg; hardest joint: {self.effort:.0%} of its effort limit.{felt}", "",
                 "| done | seconds | then |", "|---|---|---|", *self.lines, "",
             ]
         )  # fmt: skip
@@ -137,10 +140,16 @@ def crawl(
                 run.follow(name.replace("_", " "), played(loaded, name))
             run.begin(float(crawling.crawler.q[2]))
             crawling.crawler.begin_anew(simulation.time)
-            run.follow("rest", orders(crawling, lambda: None))
-            run.follow(f"forward {distance:g} m", orders(crawling, lambda: crawling.crawl(distance=distance)))
-            run.follow(f"turn {turn:g}°", orders(crawling, lambda: crawling.turn(math.radians(turn))))
-            run.follow(f"backward {back:g} m", orders(crawling, lambda: crawling.crawl(distance=-back)))
+            shown = SupportShown(crawling.crawler, stack.enter_context(SupportPublisher(loaded.name)))
+            for name, order in (
+                ("rest", lambda: None),
+                (f"forward {distance:g} m", lambda: crawling.crawl(distance=distance)),
+                (f"turn {turn:g}°", lambda: crawling.turn(math.radians(turn))),
+                (f"backward {back:g} m", lambda: crawling.crawl(distance=-back)),
+            ):
+                run.follow(name, orders(crawling, order, shown))
+            shown.draw(out / "support.png")
+            run.inside = shown.inside / max(shown.looks, 1)
     (out / "report.md").write_text(run.text(), encoding="utf-8")
     console.print(run.text())
     console.print(f"written: {', '.join(str(path) for path in sorted(out.iterdir()))}")
@@ -148,7 +157,7 @@ def crawl(
         raise typer.Exit(1)
 
 
-def orders(crawling: Crawling, order: Callable[[], None]) -> Controller:
+def orders(crawling: Crawling, order: Callable[[], None], shown: SupportShown) -> Controller:
     """A controller that gives an order first, and is done when the robot rests again, a second later at least."""
     began: list[float] = []
 
@@ -157,6 +166,7 @@ def orders(crawling: Crawling, order: Callable[[], None]) -> Controller:
             began.append(float(state["time"]))
             order()
         crawling.cycle(state, reference)
+        shown.look(state)
         return not crawling.standing or float(state["time"]) - began[0] < 1.0
 
     return controller

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 
 from wholebody import robots
-from wholebody.cli import motion_capture, motion_gait
+from wholebody.cli import motion_capture, motion_gait, motion_support
 from wholebody.cli.motion_rests import show_rests
 from wholebody.cli.sim import Summary
 from wholebody.errors import BadMotionFile, LimitsExceeded, WrongRecord
@@ -34,6 +34,7 @@ app = typer.Typer(
 app.command()(motion_capture.capture)
 app.command()(motion_capture.imitate)
 app.command()(motion_gait.gait)
+app.command()(motion_support.support)
 
 Motion = Annotated[Path, typer.Argument(help="Key frames (.yaml), or a trajectory: one row per period.")]
 RobotOption = Annotated[
