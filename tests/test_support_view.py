@@ -98,14 +98,17 @@ def test_the_picture_is_red_where_the_robot_tips(tmp_path):
 @pytest.mark.timeout(120)
 def test_a_reader_in_another_process_draws_what_is_live(tmp_path):
     name = f"live-{time.monotonic_ns()}"
-    program = f"from wholebody.cli.motion_support import support; support({name!r}, 1.0, __import__('pathlib').Path({str(tmp_path / 'a.png')!r}), 0.2)"
+    call = f"support({name!r}, 1.0, Path({str(tmp_path / 'a.png')!r}), 0.2)"
+    program = f"from pathlib import Path\nfrom wholebody.cli.motion_support import support\n{call}"
     watch = SupportWatch(MODEL, LIMBS)
-    with SupportPublisher(name) as publisher:
-        with subprocess.Popen([sys.executable, "-c", program], text=True, stdout=subprocess.PIPE) as reader:
-            while reader.poll() is None:
-                publisher.put(watch.look(Q, 0.0, THREE, time.monotonic()))
-                time.sleep(0.02)
-            shown = reader.stdout.read()
+    with (
+        SupportPublisher(name) as publisher,
+        subprocess.Popen([sys.executable, "-c", program], text=True, stdout=subprocess.PIPE) as reader,
+    ):
+        while reader.poll() is None:
+            publisher.put(watch.look(Q, 0.0, THREE, time.monotonic()))
+            time.sleep(0.02)
+        shown = reader.stdout.read()
     assert shown.count("margin") >= 2
     assert (tmp_path / "a.png").stat().st_size > 1000
 

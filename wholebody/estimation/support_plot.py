@@ -38,7 +38,7 @@ def draw(views: Sequence[SupportView], path: str | Path) -> None:
     axes.plot(*_shown(view.com[None]), "+", color="tab:blue", markersize=14, markeredgewidth=3, label="CoM")
     axes.set(aspect="equal", xlabel="to the right, m", ylabel="forward, m")
     axes.set_title(f"{view.time:.2f} s, margin {1000 * view.margin:.0f} mm")
-    axes.legend(loc="lower center", ncols=3)
+    figure.legend(loc="outside lower center", ncols=3)
     figure.savefig(str(path), dpi=100)
 
 
