@@ -44,6 +44,7 @@ WholebodyError
 ├── BadMotion                (ValueError)         waypoints, times or limits that make no motion
 │   ├── BadMotionFile                             a key-frame or trajectory file that cannot be read
 │   ├── LimitsExceeded                            a motion beyond the limits of joints, or one that collides
+│   ├── TipsOver                                  key frames in which the robot cannot rest on what bears
 │   └── CannotImitate                             a captured motion that this robot has no limbs or reach for
 ├── BadEstimator             (ValueError)         a filter that cannot be set up as asked
 │   └── MissingSensor                             a robot that lacks a sensor the estimator needs
@@ -270,6 +271,16 @@ class LimitsExceeded(BadMotion):
         shown = "".join(f"\n  {each}" for each in self.violations[:8])
         more = f"\n  … and {len(self.violations) - 8} more" if len(self.violations) > 8 else ""
         super().__init__(f"{what} goes where the robot cannot:{shown}{more}")
+
+
+class TipsOver(BadMotion):
+    """Key frames in which the robot cannot rest on what is said to bear; `frames` has a line for each."""
+
+    def __init__(self, what: str, frames: Sequence[str]) -> None:
+        self.frames = tuple(frames)
+        shown = "".join(f"\n  {each}" for each in self.frames)
+        remedy = "move the centre of mass, name what bears, or say 'falls: true' where it is meant to tip over"
+        super().__init__(f"{what} tips over:{shown}\n{remedy}")
 
 
 class BadEstimator(WholebodyError, ValueError):

@@ -1,4 +1,4 @@
-"""wholebody check: say what is wrong with a configuration, without running it."""
+"""wholebody check: say what is wrong with a configuration or a key-frame motion, without running it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wholebody.errors import BadConfiguration
 
 def check(
     file: Annotated[
-        str, typer.Argument(help="A YAML file, or a ready configuration by name; without one, list those.")
+        str, typer.Argument(help="A YAML file, or a ready configuration or motion by name; none: list them.")
     ] = "",
     schema: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Write the JSON schema of configurations, for editors, and end.")
@@ -23,7 +23,7 @@ def check(
 ) -> None:
     """Read a configuration, load its robot, make everything it names, and say what it is; or what is wrong, and where.
 
-    Exit code 1 if something is wrong.
+    Of key frames, such as atlas/roll_left, show the static stability margin of each. Exit code 1 if something is wrong.
     """
     console = Console(highlight=False, soft_wrap=True)
     if schema is not None:
@@ -32,12 +32,19 @@ def check(
         schema.write_text(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         console.print(f"{schema}: first line of a configuration: # yaml-language-server: $schema={schema}")
         return
+    from wholebody.cli import motion as motions
     from wholebody.configuration.reading import find, read, ready
+    from wholebody.motion import library
 
     if not file:
         for name in ready():
             first = find(name).read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
             console.print(f"[bold]{name}[/]  {first}")
+        console.print(f"motions: {', '.join(library.everything())}")
+        return
+    motion = library.find(file)
+    if motion is not None:
+        motions.check(motion)
         return
     begun = time.perf_counter()
     from wholebody.configuration.building import build

@@ -1,4 +1,4 @@
-"""wholebody crawl: a virtual robot on its wrists and knees crawls forward, backward and turns; film and report.
+"""wholebody crawl: a virtual robot rolls over, gets on wrists and knees, and crawls about; film and report.
 
 With --from it imitates a captured person instead.
 """
@@ -17,6 +17,9 @@ from rich.console import Console
 
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
+from wholebody.cli.crawl_lying import Controller, Lying, base_of, played, posture_and_base
+from wholebody.cli.crawl_support import SupportShown
+from wholebody.estimation.support_view import SupportPublisher
 from wholebody.hardware import Record
 from wholebody.locomotion.crawl_odometry import heading
 from wholebody.model import Model
@@ -24,18 +27,18 @@ from wholebody.motion.capture import Capture
 from wholebody.motion.captured_gait import CapturedGait
 from wholebody.motion.imitation import Imitation
 from wholebody.motion.retarget import imitate
-from wholebody.robots.robot import Placement, Robot
+from wholebody.robots.robot import Robot
 from wholebody.simulation import SensorModel, Simulation
+from wholebody.simulation.cameras import View
 from wholebody.simulation.film import Recording
 
 FALLEN = 0.2  # m that the pelvis is lower than at the start
 LONGEST = 150.0  # s of one order
 TELL = 5.0  # s between two lines
 CYCLES = 5
+NEAR = View(elevation=-20.0, distance=0.9)
+"""Of the film: the robot is low."""
 console = Console(highlight=False, soft_wrap=True)
-
-Controller = Callable[[Record, Record], bool]
-"""Fills a reference from a state; False when it is done."""
 
 
 class Crawl:
@@ -43,13 +46,17 @@ class Crawl:
 
     def __init__(self, robot: Robot, simulation: Simulation, recording: Recording | None) -> None:
         self.robot, self.simulation, self.fell = robot, simulation, False
-        self.effort = 0.0
+        self.effort, self.inside = 0.0, math.nan
         self.lines: list[str] = []
         self._recording = recording
         self._limits = np.array([joint.effort for joint in robot.moving])
         self._state, self._reference = simulation.new_state(), simulation.new_reference()
-        self._height = float(simulation.base_to_world[2, 3])
-        self._yaw = heading(simulation.base_to_world[:3, :3])
+        self.begin(float(simulation.base_to_world[2, 3]))
+
+    def begin(self, height: float) -> None:
+        """From here on it turns, and falls if its root gets much lower than this, m."""
+        self._height = height
+        self._yaw = heading(self.simulation.base_to_world[:3, :3])
 
     def follow(self, name: str, controller: Controller) -> None:
         """One order, until it is done, the robot falls, or it takes too long."""
@@ -77,10 +84,11 @@ class Crawl:
     def text(self) -> str:
         """The report."""
         verdict = "It fell." if self.fell else "It did not fall."
+        felt = "" if math.isnan(self.inside) else f" As it felt, it was balanced {self.inside:.0%} of the time."
         return "\n".join(
             [
                 f"# {self.robot.title or self.robot.name} crawls", "",
-                f"{verdict} {self.robot.mass:.0f} kg; its hardest joint had {self.effort:.0%} of its effort limit.", "",
+                f"{verdict} {self.robot.mass:.0f} kg; hardest joint: {self.effort:.0%} of its effort limit.{felt}", "",
                 "| done | seconds | then |", "|---|---|---|", *self.lines, "",
             ]
         )  # fmt: skip
@@ -99,6 +107,9 @@ def crawl(
     distance: Annotated[float, typer.Option(help="How far forward, m.")] = 1.0,
     turn: Annotated[float, typer.Option(help="How far to turn then, degrees; to the left if positive.")] = 45.0,
     back: Annotated[float, typer.Option(min=0.0, help="How far backward then, m.")] = 0.5,
+    lying: Annotated[
+        Lying, typer.Option(help="How it lies first; from its belly it rolls onto its back.")
+    ] = Lying.back,
     source: Annotated[Path | None, typer.Option("--from", help="Motion capture (.bvh) to imitate instead.")] = None,
     cycles: Annotated[int, typer.Option(min=1, help="Cycles of the imitated gait.")] = CYCLES,
     noise: Annotated[bool, typer.Option(help="Sensors with noise, resolution and delay.")] = True,
@@ -106,7 +117,7 @@ def crawl(
     out: Annotated[Path, typer.Option(help="Where to put film and report.")] = Path("out/crawl"),
     film: Annotated[bool, typer.Option(help="Whether to film it.")] = True,
 ) -> None:
-    """See a virtual robot crawl on wrists and knees: forward, a turn on the spot, backward; or as a person did."""
+    """See a virtual robot roll over, get on wrists and knees, crawl forward, turn, crawl back; or as a person did."""
     loaded = robots.load(robot)
     imitation = None if source is None else imitate(CapturedGait.of(Capture.read(source)), Model(loaded))
     crawling = Crawling(loaded) if imitation is None else None
@@ -114,6 +125,7 @@ def crawl(
     with ExitStack() as stack:
         sensors = SensorModel.realistic() if noise else None
         simulation = stack.enter_context(Simulation(loaded, seed=seed, sensors=sensors))
+        simulation.view = NEAR
         recording = stack.enter_context(Recording(out / "crawl.mp4", 60.0)) if film else None
         if imitation is not None:
             simulation.reset(imitation.joints[0], base=base_of(imitation.model, imitation.q[0]))
@@ -121,12 +133,23 @@ def crawl(
             run.follow(f"{cycles} cycles", player(imitation, cycles, simulation))
         else:
             assert crawling is not None
-            simulation.reset(crawling.crawler.q[7:], base=base_of(crawling.crawler.model, crawling.crawler.q))
+            begin = posture_and_base(crawling, lying)
+            simulation.reset(begin.joints, base=begin.base)
             run = Crawl(loaded, simulation, recording)
-            run.follow("rest", orders(crawling, lambda: None))
-            run.follow(f"forward {distance:g} m", orders(crawling, lambda: crawling.crawl(distance=distance)))
-            run.follow(f"turn {turn:g}°", orders(crawling, lambda: crawling.turn(math.radians(turn))))
-            run.follow(f"backward {back:g} m", orders(crawling, lambda: crawling.crawl(distance=-back)))
+            for name in begin.motions:
+                run.follow(name.replace("_", " "), played(loaded, name))
+            run.begin(float(crawling.crawler.q[2]))
+            crawling.crawler.begin_anew(simulation.time)
+            shown = SupportShown(crawling.crawler, stack.enter_context(SupportPublisher(loaded.name)))
+            for name, order in (
+                ("rest", lambda: None),
+                (f"forward {distance:g} m", lambda: crawling.crawl(distance=distance)),
+                (f"turn {turn:g}°", lambda: crawling.turn(math.radians(turn))),
+                (f"backward {back:g} m", lambda: crawling.crawl(distance=-back)),
+            ):
+                run.follow(name, orders(crawling, order, shown))
+            shown.draw(out / "support.png")
+            run.inside = shown.inside / max(shown.looks, 1)
     (out / "report.md").write_text(run.text(), encoding="utf-8")
     console.print(run.text())
     console.print(f"written: {', '.join(str(path) for path in sorted(out.iterdir()))}")
@@ -134,7 +157,7 @@ def crawl(
         raise typer.Exit(1)
 
 
-def orders(crawling: Crawling, order: Callable[[], None]) -> Controller:
+def orders(crawling: Crawling, order: Callable[[], None], shown: SupportShown) -> Controller:
     """A controller that gives an order first, and is done when the robot rests again, a second later at least."""
     began: list[float] = []
 
@@ -143,6 +166,7 @@ def orders(crawling: Crawling, order: Callable[[], None]) -> Controller:
             began.append(float(state["time"]))
             order()
         crawling.cycle(state, reference)
+        shown.look(state)
         return not crawling.standing or float(state["time"]) - began[0] < 1.0
 
     return controller
@@ -161,8 +185,3 @@ def player(imitation: Imitation, cycles: int, simulation: Simulation) -> Control
         return row is not None
 
     return controller
-
-
-def base_of(model: Model, q: np.ndarray) -> Placement:
-    """Where the base is in a configuration."""
-    return Placement.of(model.at(q).placement(model.frame(model.robot.root)))

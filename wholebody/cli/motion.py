@@ -14,7 +14,8 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 
 from wholebody import robots
-from wholebody.cli import motion_capture
+from wholebody.cli import motion_capture, motion_gait, motion_support
+from wholebody.cli.motion_rests import show_rests
 from wholebody.cli.sim import Summary
 from wholebody.errors import BadMotionFile, LimitsExceeded, WrongRecord
 from wholebody.hardware import connect
@@ -32,6 +33,8 @@ app = typer.Typer(
 )
 app.command()(motion_capture.capture)
 app.command()(motion_capture.imitate)
+app.command()(motion_gait.gait)
+app.command()(motion_support.support)
 
 Motion = Annotated[Path, typer.Argument(help="Key frames (.yaml), or a trajectory: one row per period.")]
 RobotOption = Annotated[
@@ -51,7 +54,7 @@ def check(
     acceleration: Acceleration = np.inf,
     collisions: Annotated[bool, typer.Option(help="Look for self-collision too.")] = True,
 ) -> None:
-    """Say whether a robot can do a motion: limits of its joints, and self-collision. If not, exit with 1.
+    """Say whether a robot can do a motion: limits of joints, self-collision, rest on what bears. If not, exit with 1.
 
     wholebody motion check examples/wave.yaml
     """
@@ -62,6 +65,8 @@ def check(
     if found:
         raise LimitsExceeded(str(file), found)
     show(motion, machine, limits)
+    if isinstance(motion, KeyFrames):
+        show_rests(motion)
     Console(highlight=False).print("[bold green]playable[/]" + ("" if collisions else " (collisions not looked at)"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -18,11 +19,7 @@ KEY_FRAMES = (".yaml", ".yml")
 def robot_named_in(path: str | Path) -> str:
     """The robot that a motion file is for; BadMotionFile if it does not say."""
     if Path(path).suffix.lower() in KEY_FRAMES:
-        try:
-            content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise BadMotionFile(f"{path} cannot be read: {error}") from None
-        name, how = (str(content.get("robot") or "") if isinstance(content, Mapping) else ""), "robot: hubo2plus"
+        name, how = str(top_level(path).get("robot") or ""), "robot: hubo2plus"
     else:
         name, how = robot_said(path), "# robot: hubo2plus"
     if not name:
@@ -30,6 +27,15 @@ def robot_named_in(path: str | Path) -> str:
             f"{path} does not say which robot it is for: name it (--robot), or begin the file with '{how}'"
         )
     return name
+
+
+def top_level(path: str | Path) -> Mapping[str, Any]:
+    """What a YAML file says; nothing, if it is no mapping."""
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadMotionFile(f"{path} cannot be read: {error}") from None
+    return content if isinstance(content, Mapping) else {}
 
 
 def read(

@@ -2,6 +2,7 @@
 
     robot: hubo2plus
     spline: monotone                         # or quartic (if nothing is said), quintic, via_cubic
+    up: z                                    # the axis of the root that points up in the first frame, if it matters
     frames:
       - name: stand
         posture: home                        # a posture of the robot
@@ -11,6 +12,7 @@
         posture: {RHP: -0.6, RKN: 1.2}       # joints not named stay as they were
         contacts: [left_sole]
         stop: true                           # stand still here
+        falls: true                          # from here on it tips over, as it is meant to
 
 In the first frame, joints not named are at zero, or at the limit nearest to it.
 """
@@ -40,14 +42,17 @@ SPLINES: Mapping[str, Spline] = {
     "quintic": quintic,
     "via_cubic": via_cubic,
 }
-KEYS = ("name", "posture", "duration", "contacts", "stop")
+KEYS = ("name", "posture", "duration", "contacts", "stop", "falls")
+FLAGS = ("stop", "falls")
+AXES = ("x", "y", "z", "-x", "-y", "-z")
 
 
 @dataclass(frozen=True, eq=False)
 class KeyFrame:
     """A posture to go through: positions of all joints, and seconds from the frame before (or from the start).
 
-    contacts are the surfaces or links that bear from this frame on, until the next.
+    contacts are the surfaces or links that bear from this frame on, until the next. falls says that on these contacts
+    the robot is meant to tip over, and need not be able to rest.
     """
 
     position: Array
@@ -55,6 +60,7 @@ class KeyFrame:
     name: str = ""
     contacts: tuple[str, ...] = ()
     stop: bool = False
+    falls: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +75,7 @@ class KeyFrames:
     frames: tuple[KeyFrame, ...]
     source: str = "the motion"
     spline: str = "quartic"
+    up: str = ""
 
     def __post_init__(self) -> None:
         """Check every frame."""
@@ -77,6 +84,8 @@ class KeyFrames:
             raise BadMotionFile(f"{self.source} has no frames")
         if self.spline not in SPLINES:
             raise BadMotionFile(f"{self.source}: there is no spline '{self.spline}'; there are: {', '.join(SPLINES)}")
+        if self.up and self.up not in AXES:
+            raise BadMotionFile(f"{self.source}: up is one of {', '.join(AXES)}, not '{self.up}'")
         for number, frame in enumerate(self.frames):
             where = f"{self.source}, {self.title(number)}"
             if np.shape(frame.position) != (len(self.robot.joint_names),):
@@ -108,13 +117,13 @@ class KeyFrames:
             raise BadMotionFile(f"{path} cannot be read: {error}") from None
         if not isinstance(content, Mapping) or not isinstance(content.get("frames"), Sequence):
             raise BadMotionFile(f"{path} is no key-frame file: it has no list of 'frames'")
-        _only(path, content, ("robot", "spline", "frames"))
+        _only(path, content, ("robot", "spline", "up", "frames"))
         if content.get("robot", robot.name) != robot.name:
             raise BadMotionFile(f"{path} is made for {content['robot']}, and this robot is {robot.name}")
         frames: list[KeyFrame] = []
         for number, given in enumerate(content["frames"], 1):
             frames.append(_frame(f"{path}, frame {number}", given, robot, frames[-1].position if frames else None))
-        return cls(robot, tuple(frames), str(path), str(content.get("spline", "quartic")))
+        return cls(robot, tuple(frames), str(path), str(content.get("spline", "quartic")), str(content.get("up") or ""))
 
     def write(self, path: str | Path) -> None:
         """Write a key-frame file; of each posture, the joints that differ from the frame before."""
@@ -125,9 +134,10 @@ class KeyFrames:
             entry |= {"duration": float(frame.duration)}
             entry |= {"posture": {self.robot.joint_names[i]: float(frame.position[i]) for i in moved}}
             entry |= {"contacts": list(frame.contacts)} if frame.contacts else {}
-            frames.append(entry | ({"stop": True} if frame.stop else {}))
+            frames.append(entry | {flag: True for flag in FLAGS if getattr(frame, flag)})
             before = frame.position
-        content = {"robot": self.robot.name, "spline": self.spline, "frames": frames}
+        above = {"up": self.up} if self.up else {}
+        content = {"robot": self.robot.name, "spline": self.spline, **above, "frames": frames}
         text = yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True)
         Path(path).write_text(text, encoding="utf-8")
 
@@ -217,10 +227,12 @@ def _frame(where: str, given: Any, robot: Robot, before: Array | None) -> KeyFra
     contacts = given.get("contacts") or ()
     if isinstance(contacts, str) or not all(isinstance(each, str) for each in contacts):
         raise BadMotionFile(f"{where}: contacts are a list of surfaces, not '{contacts}'")
-    if not isinstance(given.get("stop", False), bool):
-        raise BadMotionFile(f"{where}: stop is true or false, not '{given['stop']}'")
+    flags = {flag: given.get(flag, False) for flag in FLAGS}
+    for flag, value in flags.items():
+        if not isinstance(value, bool):
+            raise BadMotionFile(f"{where}: {flag} is true or false, not '{value}'")
     position = _posture(where, given["posture"], robot, before)
-    return KeyFrame(position, float(duration), str(given.get("name", "")), tuple(contacts), given.get("stop", False))
+    return KeyFrame(position, float(duration), str(given.get("name", "")), tuple(contacts), **flags)
 
 
 def _posture(where: str, given: Any, robot: Robot, before: Array | None) -> Array:

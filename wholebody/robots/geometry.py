@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wholebody.robots.robot import Array, Robot, Shape
+from wholebody.robots.robot import Array, Link, Robot, Shape
 
 
 def placements(robot: Robot, positions: Array) -> dict[str, Array]:
@@ -33,13 +33,20 @@ def com(robot: Robot, positions: Array) -> Array:
 def extent(robot: Robot, positions: Array, root_to_world: Array | None = None) -> tuple[Array, Array]:
     """The lowest and highest x, y, z that the robot's primitives reach; meshes are not looked into."""
     start = np.eye(4) if root_to_world is None else root_to_world
-    corners = [np.zeros(3)]
     where = placements(robot, positions)
-    for link in robot.links:
-        for shape in link.shapes:
-            at = start @ where[link.name] @ shape.at.matrix
-            corners += [(at @ [*corner, 1.0])[:3] + reach for corner, reach in _corners(shape)]
-    return np.min(corners[1:] or corners, axis=0), np.max(corners[1:] or corners, axis=0)
+    found = [points(link, start @ where[link.name]) for link in robot.links]
+    corners = np.vstack([np.empty((0, 3)), *found]) if any(map(len, found)) else np.zeros((1, 3))
+    return corners.min(axis=0), corners.max(axis=0)
+
+
+def points(link: Link, link_to_world: Array) -> Array:
+    """Points (k × 3) that span a link's primitives in the world; of round ones, how far they reach along its axes."""
+    spanning = [
+        (link_to_world @ shape.at.matrix @ [*corner, 1.0])[:3] + reach
+        for shape in link.shapes
+        for corner, reach in _corners(shape)
+    ]
+    return np.array(spanning).reshape(-1, 3)
 
 
 def standing(robot: Robot, posture: str = "stand", on: Sequence[str] = ()) -> Array:
@@ -68,6 +75,15 @@ def standing(robot: Robot, posture: str = "stand", on: Sequence[str] = ()) -> Ar
     x /= np.linalg.norm(x)
     root_to_world[:3, :3] = np.array([x, np.cross(z, x), z])
     root_to_world[:3, 3] = -root_to_world[:3, :3] @ middles.mean(axis=0)
+    return root_to_world
+
+
+def lying(robot: Robot, positions: Array, pitch: float, yaw: float = 0.0) -> Array:
+    """The root's 4 × 4 placement in the world when its lowest point is on the ground, pitched (90°: on its belly)."""
+    cp, sp, cy, sy = math.cos(pitch), math.sin(pitch), math.cos(yaw), math.sin(yaw)
+    root_to_world = np.eye(4)
+    root_to_world[:3, :3] = np.array([[cy * cp, -sy, cy * sp], [sy * cp, cy, sy * sp], [-sp, 0.0, cp]])
+    root_to_world[2, 3] = -extent(robot, positions, root_to_world)[0][2]
     return root_to_world
 
 

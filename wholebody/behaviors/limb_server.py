@@ -1,0 +1,129 @@
+"""LimbServer: one smooth motion of what several sources wish for different limbs, each at its own rate.
+
+Every joint follows the living source of highest rank that wishes for it; of two of the same rank, whichever it already
+follows. However wishes jump, the motion keeps bounds of velocity and acceleration (OnlineProfile). A source that has
+been silent for too long is dropped; a joint that nobody wishes for any more comes to rest on the shortest way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from wholebody.behaviors.limb_wishes import source_of, wish_dtype
+from wholebody.channels import Channel, Reader, directory
+from wholebody.errors import BadPeriod, ChannelError
+from wholebody.motion.profile import OnlineProfile
+from wholebody.motion.trajectory import Array
+from wholebody.robots.robot import Robot
+
+PATIENCE = 0.5
+"""s without a word after which a source is dropped."""
+SPEED, ACCELERATION = 0.2, 4.0
+"""A share of the velocity limits, and rad/s² (m/s²)."""
+NOBODY = -1
+
+
+class LimbServer:
+    """The arbitration and the motion, without channels: tell() what sources wish, step() once a period."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        position: npt.ArrayLike,
+        period: float,
+        *,
+        speed: float = SPEED,
+        acceleration: float = ACCELERATION,
+        patience: float = PATIENCE,
+    ) -> None:
+        if not 0 < patience < np.inf:
+            raise BadPeriod(f"sources are dropped after {patience} s; give a positive number of seconds")
+        limits = np.array([joint.velocity for joint in robot.moving])
+        fastest = np.where(np.isfinite(limits), speed * limits, speed)
+        self.robot, self.patience = robot, patience
+        self.profile = OnlineProfile(fastest, acceleration, period, position=position, names=robot.joint_names)
+        self._lower, self._upper = (
+            np.array([getattr(joint, end) for joint in robot.moving]) for end in ("lower", "upper")
+        )
+        self.sources: list[str] = []
+        self._heard: list[float] = []
+        self._wishes: list[np.void] = []
+        self.follows = np.full(len(robot.joint_names), NOBODY)
+        self._rest = self.profile.position.copy()
+
+    def tell(self, source: str, wish: np.void, now: float) -> None:
+        """A source's newest wish; one with positions that are no numbers does not count."""
+        if not np.isfinite(wish["position"][wish["mask"]]).all():
+            return
+        if source not in self.sources:
+            self.sources.append(source)
+            self._heard.append(now)
+            self._wishes.append(wish.copy())
+        row = self.sources.index(source)
+        self._heard[row], self._wishes[row] = now, wish.copy()
+
+    def step(self, now: float) -> Array:
+        """The next reference: positions of all joints."""
+        before = self.follows
+        self.follows = self._arbitrated(now, before)
+        released = (self.follows == NOBODY) & (before != NOBODY)
+        self._rest[released] = self._stopping_place()[released]
+        goal = self._rest.copy()
+        for row in range(len(self.sources)):
+            mine = self.follows == row
+            goal[mine] = self._wishes[row]["position"][mine]
+        return self.profile.step(np.clip(goal, self._lower, self._upper))
+
+    def leader(self, joint: str) -> str:
+        """The source that a joint follows; none: an empty text."""
+        row = int(self.follows[self.robot.index[joint]])
+        return "" if row == NOBODY else self.sources[row]
+
+    def _arbitrated(self, now: float, before: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        follows = np.full(len(before), NOBODY)
+        best = np.full(len(before), -1.0)
+        for row, (wish, heard) in enumerate(zip(self._wishes, self._heard, strict=True)):
+            if now - heard > self.patience:
+                continue
+            rank = wish["rank"] + np.where(before == row, 0.5, 0.0)
+            wins = wish["mask"] & (rank > best)
+            follows[wins], best[wins] = row, rank[wins]
+        return follows
+
+    def _stopping_place(self) -> Array:
+        """x + v|v|/2a: where joints come to rest if they brake now."""
+        x, v, a = self.profile.position, self.profile.velocity, self.profile.numbers[4]
+        return np.asarray(x + v * np.abs(v) / (2 * a))
+
+
+class LimbDesk:
+    """Reads the wishes of all sources of a robot from their channels, those that come later too."""
+
+    def __init__(self, name: str, server: LimbServer) -> None:
+        self._name, self._server = name, server
+        self._dtype = wish_dtype(server.robot.joint_names)
+        self._readers: dict[str, Reader] = {}
+        self._refused: set[str] = set()
+
+    def listen(self, now: float) -> None:
+        """Take the newest word of each source."""
+        for source, reader in self._readers.items():
+            if reader.latest() and reader.age <= self._server.patience:
+                self._server.tell(source, reader.message, now)
+
+    def look_around(self) -> tuple[str, ...]:
+        """Open the channels of sources that are new; what cannot be read is left out. Returns all that are known."""
+        for channel in directory.names():
+            source = source_of(self._name, channel)
+            if source is None or source in self._readers or channel in self._refused:
+                continue
+            try:
+                opened = Channel(channel)
+                if opened.dtype != self._dtype:
+                    self._refused.add(channel)
+                    continue
+                self._readers[source] = opened.reader()
+            except ChannelError:
+                self._refused.add(channel)
+        return tuple(self._readers)

@@ -1,0 +1,88 @@
+"""From the ground onto wrists and knees, and over: key-frame motions, one after the other, as the robot lies.
+
+rising = KeyFrameMotions(robot, way_up(robot, state))
+...
+done = rising.cycle(state, reference)     # every period
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial.transform import Rotation
+
+from wholebody.errors import BadState, SensorLost
+from wholebody.hardware import Record
+from wholebody.messages import Mode
+from wholebody.motion import library
+from wholebody.motion.playing import posture_of
+from wholebody.motion.trajectory import Trajectory
+from wholebody.robots.robot import Robot
+
+FLAT = math.cos(math.radians(30))
+"""Of the angle between where its front points and straight up or down: nearer, the robot lies on back or belly."""
+
+Lies = Literal["belly", "back", "side", "not"]
+WAYS: dict[Lies, tuple[str, ...]] = {"belly": ("get_up",), "back": ("turn_over_left", "get_up")}
+"""Onto wrists and knees."""
+
+
+def lies(orientation: npt.ArrayLike) -> Lies:
+    """How a robot lies, from the orientation of its root (x y z w), as an IMU has it; not, if it is upright."""
+    forward, leftward, upward = Rotation.from_quat(np.asarray(orientation)).as_matrix()[2]  # how far its axes point up
+    if abs(upward) > max(abs(forward), abs(leftward)):
+        return "not"
+    if abs(forward) < FLAT:
+        return "side"
+    return "back" if forward > 0 else "belly"
+
+
+def way_up(robot: Robot, state: Record) -> tuple[str, ...]:
+    """The ready motions that bring a robot from how it lies onto wrists and knees."""
+    orientation = np.asarray(state["imu"][0]["orientation"])
+    if not np.isfinite(orientation).all():
+        raise SensorLost("the IMU reads what is no number; how the robot lies is not known")
+    how = lies(orientation)
+    if how not in WAYS:
+        raise BadState(f"the robot lies on its {how}" if how == "side" else "the robot does not lie on the ground")
+    for name in WAYS[how]:
+        library.path_of(robot, name)  # all of them are there before anything moves
+    return WAYS[how]
+
+
+class KeyFrameMotions:
+    """Plays ready motions one after the other, each from where the last command left the joints."""
+
+    def __init__(self, robot: Robot, names: Sequence[str]) -> None:
+        self._motions = [library.key_frames(robot, name) for name in names]
+        self.names = tuple(names)
+        self.playing = 0
+        self._begin = math.nan
+        self._trajectory: Trajectory | None = None
+
+    @property
+    def duration(self) -> float:
+        """Seconds of all motions, with the ways to where they begin."""
+        return float(sum(motion.times[-1] + motion.frames[0].duration for motion in self._motions))
+
+    def cycle(self, state: Record, reference: Record) -> bool:
+        """Fill the reference; True when the last motion is at its end, which is held."""
+        time = float(state["time"])
+        if not math.isfinite(time):
+            raise SensorLost("the state has no time")
+        if self._trajectory is None:
+            self._trajectory, self._begin = self._motions[self.playing].trajectory(posture_of(state)), time
+        now = min(time - self._begin, self._trajectory.duration)
+        reference["position"] = self._trajectory.at(now).position
+        reference["mode"], reference["mask"] = Mode.POSITION, True
+        if now < self._trajectory.duration:
+            return False
+        if self.playing == len(self._motions) - 1:
+            return True
+        self.playing += 1
+        self._trajectory = None
+        return False

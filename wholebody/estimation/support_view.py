@@ -1,0 +1,127 @@
+"""SupportView: limbs, what bears, the support polygon and the centre of mass, from above; as a record on a channel.
+
+    robot.support     every look: one SupportView
+
+All is seen from a point of the robot's root, x forward and y to the left along the ground, in metres: so it needs no
+place in the world, and a robot can draw it from its IMU and encoders.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from wholebody.channels import Channel
+from wholebody.errors import BadState
+from wholebody.messages import Dtype
+from wholebody.model.layout import Array
+from wholebody.model.model import Model
+from wholebody.model.support import Contacts
+
+MOST_CORNERS, MOST_LIMBS, NAME_SIZE = 32, 8, 24
+
+
+@dataclass(frozen=True, eq=False)
+class SupportView:
+    """One look: limbs (k × 2) and which bear, corners of the support polygon (counter-clockwise), centre of mass."""
+
+    time: float
+    names: tuple[str, ...]
+    limbs: Array
+    bearing: tuple[bool, ...]
+    corners: Array
+    com: Array
+    margin: float
+
+
+class SupportWatch:
+    """Makes views of a robot whose limbs end in surfaces, or in links."""
+
+    def __init__(self, model: Model, limbs: Sequence[str]) -> None:
+        if not 0 < len(limbs) <= MOST_LIMBS:
+            raise BadState(f"{len(limbs)} limbs to watch; give 1 to {MOST_LIMBS}")
+        self._model, self._limbs = model, tuple(limbs)
+        self._frames = [model.frame(limb) for limb in limbs]
+        self._contacts: dict[tuple[bool, ...], Contacts] = {}
+
+    def look(self, q: Array, yaw: float, bearing: Iterable[bool], time: float) -> SupportView:
+        """A view in a configuration whose root is turned as it is; yaw is its heading in the same axes, rad."""
+        bears = tuple(bool(each) for each in bearing)
+        if bears not in self._contacts:
+            names = [name for name, on in zip(self._limbs, bears, strict=True) if on]
+            self._contacts[bears] = Contacts(self._model, names)
+        at, polygon = self._model.at(q), self._contacts[bears].polygon(self._model.at(q))
+        c, s = math.cos(yaw), math.sin(yaw)
+        turn, origin = np.array([[c, -s], [s, c]]), np.asarray(q[:2])
+        places = np.array([at.position(frame)[:2] for frame in self._frames])
+        return SupportView(
+            time, self._limbs, (places - origin) @ turn, bears, (polygon.corners - origin) @ turn,
+            (at.com_in_world[:2] - origin) @ turn, polygon.margin(at.com_in_world),
+        )  # fmt: skip
+
+
+def view_dtype() -> Dtype:
+    """The record of a view."""
+    return np.dtype(
+        [
+            ("time", "f8"), ("margin", "f8"), ("com", "f8", (2,)), ("count", "i4"), ("limb_count", "i4"),
+            ("corners", "f8", (MOST_CORNERS, 2)), ("limbs", "f8", (MOST_LIMBS, 2)), ("bearing", "?", (MOST_LIMBS,)),
+            ("names", f"S{NAME_SIZE}", (MOST_LIMBS,)),
+        ],
+        align=True,
+    )  # fmt: skip
+
+
+def view_channel(name: str) -> str:
+    """The channel of the robot of a name."""
+    return f"{name}.support"
+
+
+class SupportPublisher:
+    """Puts views on a robot's channel."""
+
+    def __init__(self, name: str) -> None:
+        self._channel = Channel(view_channel(name), view_dtype())
+        self._writer = self._channel.writer()
+
+    def put(self, view: SupportView) -> None:
+        """One look; a polygon of very many corners is thinned out."""
+        message: Any = self._writer.message
+        corners = view.corners[:: math.ceil(max(len(view.corners), 1) / MOST_CORNERS)]
+        message["time"], message["margin"], message["com"] = view.time, view.margin, view.com
+        message["count"], message["limb_count"] = len(corners), len(view.names)
+        message["corners"][: len(corners)] = corners
+        message["limbs"][: len(view.names)], message["bearing"][: len(view.names)] = view.limbs, view.bearing
+        message["names"][: len(view.names)] = [name.encode()[:NAME_SIZE] for name in view.names]
+        self._writer.put()
+
+    def __enter__(self) -> Self:
+        """Return the publisher."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the channel."""
+        self._writer.close()
+        self._channel.close()
+
+
+def view_of(message: npt.NDArray[Any] | np.void) -> SupportView:
+    """The view in a record, as a copy."""
+    corners, limbs = int(message["count"]), int(message["limb_count"])
+    return SupportView(
+        float(message["time"]),
+        tuple(bytes(name).decode() for name in message["names"][:limbs]),
+        np.array(message["limbs"][:limbs]),
+        tuple(bool(each) for each in message["bearing"][:limbs]),
+        np.array(message["corners"][:corners]),
+        np.array(message["com"]),
+        float(message["margin"]),
+    )
