@@ -37,9 +37,9 @@ def chromium():
 
 
 @contextlib.contextmanager
-def page_of(name, *options):
+def page_of(name, *options, walk=False):
     """The page of a robot that runs; its address, with the token."""
-    command = [*MAIN, "page", "--port", "0", "--name", name, "--no-walk", *options]
+    command = [*MAIN, "page", "--port", "0", "--name", name, *([] if walk else ["--no-walk"]), *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as page:
         try:
             yield re.search(r"http://\S+", page.stdout.readline())[0]

@@ -22,6 +22,7 @@ class SlowBody:
         self.stops: list[int] = []
         self.at = Position(0.0, 0.0, 1.0)
         self.values = {"step.length": "0.2"}
+        self.noticed: list[str] = []
         self._news: list[Progress] = []
 
     def finish(self, stage: Stage = Stage.COMPLETED, text: str = "") -> None:
@@ -46,6 +47,10 @@ class SlowBody:
     def news(self) -> Iterator[Progress]:
         news, self._news = self._news, []
         yield from news
+
+    def remarks(self) -> Iterator[str]:
+        remarks, self.noticed = self.noticed, []
+        yield from remarks
 
     def sensors(self) -> dict[str, str]:
         return {"imu.roll": "0.01", "imu.pitch": "-0.02"}

@@ -166,6 +166,7 @@ def steps_taken(count):
 def test_a_walking_robot_takes_other_steps_when_told_and_refuses_what_it_cannot(tmp_path):
     with Rig() as rig:
         robot, walk, live = rig.client, Remote("walk", NAME), LiveParameters(NAME, Parameters())
+        rig.callback(live.close)
         robot.wait(robot.stand(1.0))
         slow = walk.get("gait.step_time")
         file = tmp_path / "before.yaml"

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from contextlib import ExitStack
+from dataclasses import replace
 
 from robot_processes import wait_for
 
@@ -24,13 +25,14 @@ NAME = "told"
 class Rig(ExitStack):
     """Simulated time waits for daemon and controller, so that a busy machine decides nothing."""
 
-    def __init__(self, robot="hubo2plus", seed=0, spoil=None):
+    def __init__(self, robot="hubo2plus", seed=0, scene="flat", base_known=False):
         super().__init__()
         self.robot = robots.load(robot)
-        self.world = Spoilt(self.robot, NAME, [], sensors=SensorModel.realistic(), seed=seed)
+        sensors = replace(SensorModel.realistic(), base_known=base_known)
+        self.world = Spoilt(self.robot, NAME, [], sensors=sensors, seed=seed, scene=scene)
         self._running = True
         self.callback(self._end)
-        self._children = [life.begin(life.DAEMON, Plan.make(NAME, robot, "virtual"), None)]
+        self._children = [life.begin(life.DAEMON, Plan.make(NAME, robot, "virtual", scene=scene), None)]
         self._thread = threading.Thread(target=join, args=(self.world, NAME, None, lambda: self._running))
         self._thread.start()
         self.begin_controller()
@@ -41,6 +43,10 @@ class Rig(ExitStack):
         self.controller = subprocess.Popen(command)
         self._children.append(self.controller)
         self.client = self.enter_context(WalkingClient(NAME, timeout=90))
+
+    def begin(self, process, *arguments):
+        """Begin another process of the robot."""
+        self._children.append(subprocess.Popen([sys.executable, "-m", f"wholebody.cli.{process}", NAME, *arguments]))
 
     def kill_controller(self):
         """As a crash would."""

@@ -22,11 +22,12 @@ from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.robots.robot import Robot
 
+SIDES = ("left", "right")
 RAISED = math.radians(80.0)
 """How far the palm is turned up from where it hangs, fingers down."""
-SOFTLY = 0.003
+SOFTLY = 0.001
 """What an orientation error of 1 rad weighs against a position error of 1 m: the hand may be turned otherwise."""
-NEAR_ENOUGH = 0.004
+NEAR_ENOUGH = 0.006
 """m. How exactly a palm comes to a point that counts as reached."""
 WAYPOINT = 0.02
 """m between two postures on a straight way."""
@@ -93,14 +94,14 @@ class Arm:
 
     @property
     def sweet_spot(self) -> Array:
-        """Where, x and y, the arm handles things best: ahead of the shoulder, three quarters of its length away."""
-        return np.array([self._shoulder[0] + 0.75 * self._length, 0.85 * self._shoulder[1]])
+        """Where, x and y, the arm handles things best: ahead of the shoulder, two thirds of its length away."""
+        return np.array([self._shoulder[0] + 0.68 * self._length, 0.85 * self._shoulder[1]])
 
     @property
     def carrying(self) -> Array:
-        """Where a hand carries things: before the body, aside, under the shoulder by a quarter of the arm's length."""
+        """Where a hand carries things: before the body, aside, a little under the shoulder."""
         x, y = self.sweet_spot
-        return np.array([0.75 * x, 1.2 * y, self._shoulder[2] - 0.25 * self._length])
+        return np.array([0.8 * x, 1.2 * y, self._shoulder[2] - 0.08 * self._length])
 
     def palm_at(self, point_in_base: npt.ArrayLike, standoff: float = 0.0) -> Array:
         """The palm's 4 × 4 frame when it is that far (m) beside a point, facing it."""
@@ -154,6 +155,12 @@ class Arm:
         q = self.model.neutral()
         q[-len(positions) :] = positions
         return q
+
+
+def hands(robot: Robot) -> list[str]:
+    """The sides on which a robot has a hand: a palm, and fingers in a group."""
+    palms = {surface.name for surface in robot.surfaces}
+    return [side for side in SIDES if f"{side}_palm" in palms and robot.groups.get(f"{side}_hand")]
 
 
 def hand_links(robot: Robot, side: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from wholebody.behaviors.arms import Arm, Reach, hand_links
+from wholebody.behaviors.arms import Arm, Reach, hand_links, hands
 from wholebody.errors import BadRobot, BadState, UnknownName
 from wholebody.hardware import Record
 from wholebody.kinematics.collision import Collisions
@@ -35,7 +35,6 @@ OPEN, CLOSED = 0.05, 0.95
 """Shares of their range."""
 SMOOTH = 0.2
 """s over which the pull on a wrist is averaged."""
-SIDES = ("left", "right")
 
 
 @dataclass
@@ -64,19 +63,18 @@ class Reaching:
 
     def __init__(self, robot: Robot) -> None:
         model = Model(robot)
-        palms = {surface.name for surface in robot.surfaces}
-        sides = [side for side in SIDES if f"{side}_palm" in palms and robot.groups.get(f"{side}_hand")]
+        sides = hands(robot)
         if not sides:
             raise BadRobot(f"'{robot.name}' has no hand: no palm with a group of fingers, left_palm and left_hand")
-        hands = [pair for side in sides for pair in itertools.combinations(hand_links(robot, side), 2)]
-        collisions = Collisions(model, 0.0, ignore=hands)  # fingers meet the palm as they close
+        within = [pair for side in sides for pair in itertools.combinations(hand_links(robot, side), 2)]
+        collisions = Collisions(model, 0.0, ignore=within)  # fingers meet the palm as they close
         self.robot, self.arms = robot, {side: Arm(model, side, collisions) for side in sides}
         self._numbers = {
             side: [robot.index[name] for name in (*arm.joints, *arm.fingers)] for side, arm in self.arms.items()
         }
         self._now: dict[str, _Side] = {}
         self._sensors = {side: _wrist(robot, side) for side in sides}
-        self._loads: dict[str, float] = {}
+        self._loads: dict[str, Array] = {}
         self._positions: Array | None = None
         self._time = 0.0
 
@@ -141,7 +139,7 @@ class Reaching:
 
     def load(self, side: str) -> float:
         """How strongly the wrist is pulled, N, on the average of the last moments; NaN if nothing measures it."""
-        return self._loads.get(side, math.nan)
+        return float(np.linalg.norm(self._loads[side])) if side in self._loads else math.nan
 
     def reachable(self, side: str, point_in_base: Sequence[float]) -> Reach:
         """How well an arm would reach a point."""
@@ -152,9 +150,9 @@ class Reaching:
     def _weigh(self, state: Record, share: float) -> None:
         for side, sensor in self._sensors.items():
             if sensor is not None:
-                pull = float(np.linalg.norm(state["force_torque"]["force"][sensor]))
+                pull = np.array(state["force_torque"]["force"][sensor])
                 before = self._loads.get(side, pull)
-                self._loads[side] = before + share * (pull - before) if math.isfinite(pull) else before
+                self._loads[side] = before + share * (pull - before) if np.isfinite(pull).all() else before
 
     def _arm(self, side: str) -> Arm:
         if side not in self.arms:

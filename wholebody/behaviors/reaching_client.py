@@ -8,10 +8,10 @@ with ReachingClient("robot") as arms:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
+from wholebody.behaviors.arms import SIDES
 from wholebody.behaviors.order_line import OrderLine
-from wholebody.behaviors.reaching import SIDES
 from wholebody.behaviors.reaching_orders import CONTROLLER, Kind, Order, write_order
 
 
@@ -21,7 +21,7 @@ class ReachingClient(OrderLine):
     def __init__(self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0) -> None:
         super().__init__(robot, controller, timeout)
 
-    def reach(self, side: str, point_in_base: Sequence[float], standoff: float = 0.0) -> int:
+    def reach(self, side: str, point_in_base: Iterable[float], standoff: float = 0.0) -> int:
         """Bring a palm straight to that far beside a point, m."""
         x, y, z = (float(each) for each in point_in_base)
         return self._tell(Kind.REACH, side, (x, y, z, standoff))

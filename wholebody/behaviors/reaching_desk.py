@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from wholebody.behaviors.reaching import SIDES, Reaching
+from wholebody.behaviors.arms import SIDES
+from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.reaching_orders import CONTROLLER, Kind, Order, doing_record, order_record, read_order
 from wholebody.behaviors.walking_orders import Stage, report_record
 from wholebody.errors import BadMessage, LayoutMismatch, NoController, TooManyWriters, WholebodyError

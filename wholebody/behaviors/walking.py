@@ -36,6 +36,7 @@ from wholebody.locomotion.gait import SOLES, Gait
 from wholebody.locomotion.recovery import closing_step
 from wholebody.locomotion.support_area import Soles
 from wholebody.locomotion.walker import Walker
+from wholebody.model.layout import Integers
 from wholebody.robots.robot import Robot
 
 AHEAD = 3
@@ -67,6 +68,7 @@ class Walking:
         self._velocity: Velocity | None = None
         self._time = 0.0
         self._lost_since: float | None = None
+        self._left: Integers | None = None
 
     # What one tells it.
 
@@ -133,6 +135,13 @@ class Walking:
             raise BadGait("the height of the centre of mass cannot change while it stands; set it before it stands up")
         self.walker.adopt(gait, self._time, keep=AHEAD - 1)
 
+    def leave(self, joints: Integers) -> None:
+        """Leave joints that are none of the legs', by number, to others: it balances with them wherever they are.
+
+        Those that were left before and are not any more are its own again.
+        """
+        self._left = joints
+
     @property
     def gait(self) -> Gait:
         """How it walks."""
@@ -176,6 +185,9 @@ class Walking:
             self.walker.pattern.follow(closing_step(self.walker.pattern.feet, self.walker.gait), self._time)
         if self._fallen:
             return
+        if self._left is not None:
+            self.walker.legs.take(self._left, state["position"])
+            self._left = self._left if len(self._left) else None
         if self._velocity is not None:
             self._step_on(self._velocity)
         try:

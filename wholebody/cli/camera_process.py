@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody import robots
-from wholebody.cli.picture import roll_pitch_yaw
 from wholebody.cli.watching import Tap
+from wholebody.cli.whereabouts import base_of
 from wholebody.collaboration.page.frames import DEPTH, LARGEST, camera_channel, frame_record
 from wholebody.collaboration.page.steadying import homography, turned, upright
 from wholebody.errors import BadSimulation, ChannelError, MissingExtra, WholebodyError
-from wholebody.hardware import Names, Record
+from wholebody.hardware import Names
 from wholebody.parameters.owned import Opened
 from wholebody.perception.blobs import Colour, looks
 from wholebody.perception.lens import Lens
@@ -98,12 +98,6 @@ def _camera_of(robot: Robot) -> Sensor:
     if not cameras:
         raise BadSimulation(f"{robot.name} has no camera")
     return cameras[0]
-
-
-def base_of(state: Record) -> Array:
-    """The base's 4 × 4 frame in world."""
-    x, y, z = (float(each) for each in state["base"]["position"])
-    return Placement((x, y, z), roll_pitch_yaw(state["base"]["orientation"])).matrix
 
 
 def jpeg(picture: npt.NDArray[np.uint8]) -> bytes:

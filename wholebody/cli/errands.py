@@ -1,7 +1,7 @@
 """Errands: what people ask, as orders to the walking controller, one after the other; each is yielded when it is given.
 
-for number in Errands(...).goto(2.0, 1.0):
-    wait until the order of that number is completed
+for step in Errands(...).goto(2.0, 1.0):
+    wait until step.reports() has a final one
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from wholebody.behaviors.walking_client import WalkingClient
 from wholebody.behaviors.walking_orders import Bearing
 from wholebody.cli.body_settings import BodySettings
+from wholebody.cli.steps import Step, Told
 from wholebody.cli.whereabouts import Whereabouts
 from wholebody.collaboration.map import Map, Way
 from wholebody.collaboration.rcp.commands import Drive, Move
+from wholebody.errors import Refused
 from wholebody.locomotion.footsteps import Place
 
 NEAR = 0.3
@@ -32,46 +34,62 @@ class Errands:
     def __init__(self, client: WalkingClient, where: Whereabouts, map: Map, settings: BodySettings) -> None:
         self._client, self._where, self._map, self._settings = client, where, map, settings
 
-    def move(self, move: Move) -> Iterator[int]:
+    def move(self, move: Move) -> Iterator[Step]:
         """Walk so many steps, or turn by so many degrees."""
         yield from self._stand()
         if move.movement == "TURNING":
-            yield self._client.turn(math.radians(move.count) * (1.0 if move.direction == "LEFT" else -1.0))
+            yield self._turn(math.radians(move.count) * (1.0 if move.direction == "LEFT" else -1.0))
             return
         forward, leftward = (share * move.count for share in _WALKING[move.direction])
         walking = self._settings.walking
-        yield self._client.go(forward * walking.step, leftward * walking.aside)
+        yield self.go(forward * walking.step, leftward * walking.aside)
 
-    def goto(self, x: float, y: float) -> Iterator[int]:
+    def goto(self, x: float, y: float) -> Iterator[Step]:
         """Face the place, walk there straight, and look whether one has come there."""
         yield from self._stand()
         for _ in range(ATTEMPTS):
             way, goal = self._way(x, y)
             if way.distance <= self._settings.goto.tolerance:
+                self._refuse_if_blocked(way)
                 return
             if way.distance > NEAR and abs(bearing := math.atan2(goal.y, goal.x)) > STRAIGHT:
-                yield self._client.turn(bearing)
+                yield self._turn(bearing)
                 way, goal = self._way(x, y)
-            yield self._client.go(goal.x, goal.y)
+            yield self.go(goal.x, goal.y)
 
-    def drive(self, drive: Drive) -> int:
-        """Walk on at a velocity, or stop if there is none; the number of the order."""
+    def drive(self, drive: Drive) -> Step:
+        """Walk on at a velocity, or stop if there is none."""
         if not (drive.forward or drive.leftward or drive.turn):
-            return self._client.stop()
-        return self._client.walk(velocity=(drive.forward, drive.leftward, drive.turn))
+            return self.stop()
+        return Told(self._client, self._client.walk(velocity=(drive.forward, drive.leftward, drive.turn)))
+
+    def go(self, forward: float, leftward: float) -> Step:
+        """Walk to a place seen from where the robot stands, m, without turning."""
+        return Told(self._client, self._client.go(forward, leftward))
+
+    def stop(self) -> Step:
+        """Stand, after the steps that cannot be taken back."""
+        return Told(self._client, self._client.stop())
 
     def way(self, x: float, y: float) -> Way:
         """What one meets on the straight way to a place."""
         here = self._where.sight().place
         return self._map.way(here.x, here.y, x, y, self._settings.goto.range)
 
-    def stand(self) -> Iterator[int]:
+    def stand(self) -> Iterator[Step]:
         """Stand up, if it does not stand."""
         yield from self._stand()
 
-    def _stand(self) -> Iterator[int]:
+    def _refuse_if_blocked(self, way: Way) -> None:
+        if way.block is not None and not way.occupied:
+            raise Refused(f"{way.block.name} is in the way")
+
+    def _turn(self, angle: float) -> Step:
+        return Told(self._client, self._client.turn(angle))
+
+    def _stand(self) -> Iterator[Step]:
         if self._client.doing.bearing in (Bearing.NOT_UP, Bearing.RISING):
-            yield self._client.stand()
+            yield Told(self._client, self._client.stand())
 
     def _way(self, x: float, y: float) -> tuple[Way, Place]:
         """The way to a place as far as it is free, and where that ends, seen from the robot."""

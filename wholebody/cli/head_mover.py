@@ -7,6 +7,8 @@ import time
 
 from wholebody.cli.body_settings import HeadSettings
 from wholebody.collaboration.head import Head
+from wholebody.collaboration.rcp.body import Movement
+from wholebody.collaboration.rcp.commands import Move
 from wholebody.errors import WholebodyError
 from wholebody.hardware.connection import Connection, connect
 from wholebody.robots import Robot
@@ -14,6 +16,8 @@ from wholebody.robots import Robot
 CONTROLLER = "head"
 SILENCE = 0.5
 """s without a word after which the head is anybody's again."""
+LOOKING = {"UP": (0.0, 1.0), "DOWN": (0.0, -1.0), "LEFT": (1.0, 0.0), "RIGHT": (-1.0, 0.0)}
+"""Shares of pan and tilt."""
 ARRIVED = math.radians(2.0)
 PATIENCE = 2.0
 """s that the head may take after it was told to be there."""
@@ -28,6 +32,23 @@ class HeadMover:
         self._goal = 0.0, 0.0
         self._connection: Connection | None = None
         self._last = self._there = 0.0
+
+    def turns(self) -> Movement | None:
+        """What people can ask of it; None if the neck does not move."""
+        pan, tilt = (each.upper > each.lower for each in (self.head.pan_range, self.head.tilt_range))
+        directions = (("UP", "DOWN") if tilt else ()) + (("LEFT", "RIGHT") if pan else ())
+        return Movement("HEAD", directions, "DEGREES", 120) if directions else None
+
+    def complaint(self, move: Move) -> str:
+        """Why it cannot turn as asked."""
+        for angle, allowed in zip(self._wanted(move), (self.head.pan_range, self.head.tilt_range), strict=True):
+            if allowed.kept(angle) != angle:
+                return f"the neck goes from {math.degrees(allowed.lower):.0f} to {math.degrees(allowed.upper):.0f}°"
+        return ""
+
+    def turn(self, move: Move) -> None:
+        """Turn from where it looks now."""
+        self.look(*self._wanted(move))
 
     def look(self, pan: float, tilt: float) -> None:
         """Look there from now on, as far as the neck goes."""
@@ -74,6 +95,11 @@ class HeadMover:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def _wanted(self, move: Move) -> tuple[float, float]:
+        pan, tilt = LOOKING[move.direction]
+        angle = math.radians(move.count)
+        return self.pan + pan * angle, self.tilt + tilt * angle
 
     def _error(self) -> float:
         if self._connection is None:

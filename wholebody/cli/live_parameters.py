@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import contextlib
+import threading
 from typing import NamedTuple
 
 from wholebody.cli.params import in_words
@@ -10,10 +11,10 @@ from wholebody.errors import BadParameter, UnknownName, WholebodyError
 from wholebody.parameters.reflection import About, Parameters, Value
 from wholebody.parameters.remote import Remote, running
 
-LOOK_EVERY = 2.0
-"""s from one look for controllers to the next."""
+LOOK_EVERY = 0.5
+"""s from one look at all controllers and their values to the next."""
 PATIENCE = 0.2
-"""s that a controller may take to answer: others wait meanwhile."""
+"""s that a controller may take to answer."""
 
 
 class Listed(NamedTuple):
@@ -25,27 +26,23 @@ class Listed(NamedTuple):
 
 
 class LiveParameters:
-    """Names are paths for one's own, controller:path for the others'."""
+    """Names are paths for one's own, controller:path for the others'.
+
+    Controllers are asked for their values by a thread, so that nobody who wants to know them waits: what is listed is
+    what they said last. Setting one waits for the answer, up to PATIENCE.
+    """
 
     def __init__(self, robot: str, own: Parameters) -> None:
         self._robot, self._own = robot, own
-        self._remotes: dict[str, Remote] = {}
-        self._looked = 0.0
+        self._known: dict[str, Listed] = {}
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._keep_asking, name="parameters", daemon=True)
+        self._thread.start()
 
     def listed(self) -> list[Listed]:
         """All of them that can be set, with what is known of them."""
-        found = [Listed(slot.about.path, slot.about, in_words(slot.value())) for slot in self._own]
-        for controller, remote in self._controllers().items():
-            try:
-                values = remote.values(PATIENCE)
-                found += [
-                    Listed(f"{controller}:{each.path}", each, in_words(values[each.path]))
-                    for each in remote.list()
-                    if each.writable
-                ]
-            except WholebodyError:
-                continue  # it has gone, or is busy
-        return found
+        own = [Listed(slot.about.path, slot.about, in_words(slot.value())) for slot in self._own]
+        return [*own, *self._known.values()]
 
     def values(self) -> dict[str, str]:
         """All of them."""
@@ -58,20 +55,53 @@ class LiveParameters:
             if not colon:
                 self._own.set(name, _given(self._own.slot(name).about, value))
                 return
-            remotes = self._controllers()
-            if controller not in remotes:
-                raise UnknownName("controller", controller, remotes)
-            remotes[controller].set(path, _given(remotes[controller].about(path), value), PATIENCE)
+            here = _controllers(self._robot)
+            if controller not in here:
+                raise UnknownName("controller", controller, here)
+            with contextlib.closing(Remote(controller, self._robot)) as remote:
+                about = remote.about(path)
+                now = remote.set(path, _given(about, value), PATIENCE)
+            self._known = self._known | {name: Listed(name, about, in_words(now))}
         except WholebodyError as error:
             raise BadParameter(str(error)) from error
 
-    def _controllers(self) -> dict[str, Remote]:
-        now = time.monotonic()
-        if now > self._looked + LOOK_EVERY:
-            self._looked = now
-            here = {controller for robot, controller in running() if robot == self._robot}
-            self._remotes = {name: self._remotes.get(name) or Remote(name, self._robot) for name in sorted(here)}
-        return self._remotes
+    def close(self) -> None:
+        """Ask no more."""
+        self._ending.set()
+        self._thread.join()
+
+    def _keep_asking(self) -> None:
+        remotes: dict[str, Remote] = {}
+        while not self._ending.wait(LOOK_EVERY):
+            here = _controllers(self._robot)
+            for gone in set(remotes) - set(here):
+                remotes.pop(gone).close()
+            before, known = self._known, dict[str, Listed]()
+            for controller in here:
+                try:
+                    remote = remotes.get(controller) or Remote(controller, self._robot)
+                    remotes[controller] = remote
+                    known |= _asked(controller, remote)
+                except WholebodyError:  # it has gone, or is busy
+                    known |= {name: each for name, each in before.items() if name.startswith(f"{controller}:")}
+            if self._known is before:  # or somebody has set one meanwhile, which counts more
+                self._known = known
+        for remote in remotes.values():
+            remote.close()
+
+
+def _controllers(robot: str) -> list[str]:
+    return sorted(controller for of, controller in running() if of == robot)
+
+
+def _asked(controller: str, remote: Remote) -> dict[str, Listed]:
+    """All that a controller says of its parameters that can be set."""
+    values = remote.values(PATIENCE)
+    return {
+        f"{controller}:{each.path}": Listed(f"{controller}:{each.path}", each, in_words(values[each.path]))
+        for each in remote.list()
+        if each.writable
+    }
 
 
 def _given(about: About, text: str) -> Value | list[float]:

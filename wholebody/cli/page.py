@@ -38,7 +38,7 @@ def page(
     certificate: people.CertificateOption = None,
     key: people.KeyOption = None,
     walk: people.WalkOption = True,
-    camera: Annotated[bool, typer.Option(help="Draw what the camera of a simulated robot sees.")] = True,
+    camera: people.CameraOption = True,
     robot: people.RobotOption = "",
 ) -> None:
     """Show the robot in a browser: where it is, what it sees and does; and command it.
@@ -52,7 +52,7 @@ def page(
     desk, tls = Desk(body, known), people.encryption(certificate, key)
     with (
         DeskPlace(name) as place,
-        people.walking_controller(name, which, walk),
+        people.controllers(name, which, walk),
         people.camera(name, camera),
         contextlib.closing(body),
         contextlib.suppress(KeyboardInterrupt),

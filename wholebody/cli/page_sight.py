@@ -13,6 +13,7 @@ from wholebody.collaboration.page.drawing import drawing
 from wholebody.collaboration.page.frames import Frames
 from wholebody.collaboration.page.poses import Poses
 from wholebody.hardware import Names
+from wholebody.perception.seen_channel import Sighted
 from wholebody.robots import Robot
 
 
@@ -24,7 +25,8 @@ class PageSight:
         self._watcher = Watcher(body.name)
         self._slides = {joint.name for joint in robot.moving if joint.kind == "prismatic"}
         self.poses = Poses(robot, Names(body.name)).newest
-        self.picture = Frames(body.name).newest
+        self._frames = Frames(body.name)
+        self.picture = self._frames.newest
 
     def drawing(self) -> dict[str, Any]:
         """The robot, its map, what it can do, and how far its neck goes."""
@@ -58,8 +60,19 @@ class PageSight:
                 "bearing": doing.bearing.name.lower().replace("_", " "),
                 "trouble": doing.trouble,
             },
+            "things": [_thing(each, body) for each in body.looking.all()],
+            "sight": self._sight(),
             "speeds": {"walk": body.settings.walking.speed, "turn": body.settings.walking.turn},
         }
+
+    def _sight(self) -> dict[str, Any] | None:
+        """From where the newest picture is seen, on the map."""
+        sight = self._frames.sight
+        if sight is None:
+            return None
+        camera = list(sight.camera)
+        camera[3], camera[7] = self._body.where.on_map(camera[3], camera[7])
+        return {"camera": camera, "field_of_view": sight.field_of_view}
 
     def news(self) -> dict[str, Any]:
         """How it is."""
@@ -90,6 +103,19 @@ class PageSight:
 
 def _ends(range: Range) -> list[float]:
     return [range.lower, range.upper]
+
+
+def _thing(thing: Sighted, body: WalkingBody) -> dict[str, Any]:
+    x, y = body.looking.on_map(thing)
+    return {
+        "name": body.looking.names().get(thing.name, thing.name),
+        "position": (x, y, thing.position[2]),
+        "distance": math.dist(body.looking.here[:2], (x, y)),
+        "deviation": thing.deviation,
+        "radius": thing.radius,
+        "accurate": thing.accurate,
+        "visible": thing.visible,
+    }
 
 
 def _form(listed: Listed) -> dict[str, Any]:

@@ -14,7 +14,10 @@ from typing import Annotated
 
 import typer
 
-from wholebody.behaviors.walking_orders import CONTROLLER
+from wholebody import robots
+from wholebody.behaviors.arms import hands
+from wholebody.behaviors.reaching_orders import CONTROLLER as ARMS
+from wholebody.behaviors.walking_orders import CONTROLLER as LEGS
 from wholebody.channels import Channel
 from wholebody.cli import life
 from wholebody.cli.plan import Plan, plan_of
@@ -38,6 +41,9 @@ MapOption = Annotated[
 CertificateOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Encrypt, with this certificate.")]
 WalkOption = Annotated[
     bool, typer.Option(help="Begin a walking controller too, if none runs; it moves nothing before it is told to.")
+]
+CameraOption = Annotated[
+    bool, typer.Option(help="Draw what the camera of a simulated robot sees, and find things in it.")
 ]
 KeyOption = Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's key, if it is not in it.")]
 
@@ -64,7 +70,8 @@ def map_of(name: str, file: Path | None) -> Map:
         return Map()
     from wholebody.simulation.scenes import footprints
 
-    return Map([Block(*each) for each in footprints(plan.scene)])
+    found = footprints(plan.scene)
+    return Map([Block(*each) for each in found if not each.stand], [Block(*each) for each in found if each.stand])
 
 
 @contextlib.contextmanager
@@ -84,19 +91,23 @@ def beside(name: str, *command: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def walking_controller(name: str, robot: str, wanted: bool) -> Iterator[None]:
-    """A walking controller beside us, unless one runs already or none is wanted; it moves nothing before it is told.
+def controllers(name: str, robot: str, wanted: bool) -> Iterator[None]:
+    """Controllers of legs and arms beside us, unless they run already or none is wanted.
 
-    It comes to a stand before it ends.
+    They move nothing before they are told, and come to a stand before they end.
     """
-    channel = Names(name).doing(CONTROLLER)
-    with contextlib.suppress(ChannelError), Channel(channel) as there:
-        wanted = wanted and not there.writer_processes()
-    if not wanted:
+    with contextlib.ExitStack() as stack:
+        found = {LEGS: "walk_process"} | ({ARMS: "arms_process"} if hands(robots.load(robot)) else {})
+        for controller, process in found.items():
+            if wanted and not _runs(name, controller):
+                stack.enter_context(beside(name, f"wholebody.cli.{process}", Names(name).robot, robot))
         yield
-        return
-    with beside(name, "wholebody.cli.walk_process", Names(name).robot, robot):
-        yield
+
+
+def _runs(name: str, controller: str) -> bool:
+    with contextlib.suppress(ChannelError), Channel(Names(name).doing(controller)) as there:
+        return bool(there.writer_processes())
+    return False
 
 
 @contextlib.contextmanager

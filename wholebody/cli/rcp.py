@@ -29,6 +29,7 @@ def rcp(
     certificate: people.CertificateOption = None,
     key: people.KeyOption = None,
     walk: people.WalkOption = True,
+    camera: people.CameraOption = True,
     control_timeout: Annotated[
         float, typer.Option(min=0.5, help="Seconds of silence after which control is lost, and the robot stops.")
     ] = 30.0,
@@ -59,7 +60,8 @@ def rcp(
     tls = people.encryption(certificate, key)
     with (
         DeskPlace(name) as place,
-        people.walking_controller(name, which, walk),
+        people.controllers(name, which, walk),
+        people.camera(name, camera),
         contextlib.closing(body),
         contextlib.suppress(KeyboardInterrupt),
     ):

@@ -9,11 +9,14 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from wholebody import locomotion, robots
 from wholebody.behaviors import Walking
 from wholebody.behaviors.walking_desk import WalkingDesk
 from wholebody.behaviors.walking_orders import CONTROLLER
 from wholebody.behaviors.walking_parameters import walking_parameters
+from wholebody.channels import Channel, Reader
 from wholebody.errors import NoRobot, WholebodyError
 from wholebody.hardware import Names
 from wholebody.hardware.connection import Connection, connect
@@ -38,12 +41,17 @@ def run(name: str, robot: str, stabilizer: str, goes_on: Callable[[], bool]) -> 
         connect(CONTROLLER, name, period=SILENCE) as connection,
         Desk(names, walking_parameters(walking), {"robot": robot, **NOTHING_ELSE}) as tuning,
         WalkingDesk(walking, name) as desk,
+        Channel(Names(name).report) as channel,
+        channel.reader() as report,
     ):
-        serve(connection, desk, tuning, goes_on)
+        serve(connection, desk, tuning, report, goes_on)
 
 
-def serve(connection: Connection, desk: WalkingDesk, tuning: Desk, goes_on: Callable[[], bool]) -> None:
-    """The loop: newest state, orders, parameters, one cycle, one reference. Told to end, it comes to a stand first."""
+def serve(connection: Connection, desk: WalkingDesk, tuning: Desk, report: Reader, goes_on: Callable[[], bool]) -> None:
+    """The loop: newest state, orders, parameters, one cycle, one reference. Told to end, it comes to a stand first.
+
+    Joints on which others have a lease, by the daemon's report, are left to them.
+    """
     walking, ending = desk.walking, False
     while not (ending and (walking.standing or not walking.up)):
         if not connection.wait(SLICE):
@@ -60,6 +68,8 @@ def serve(connection: Connection, desk: WalkingDesk, tuning: Desk, goes_on: Call
         if not ending:
             desk.serve(time)
         tuning.serve(time)
+        if report.latest():
+            walking.leave(np.flatnonzero(report.message["leased"]))
         if desk.moves:
             walking.cycle(connection.state, connection.reference)
             connection.put()

@@ -31,8 +31,10 @@ class WalkedWorld(Simulation):
     No filming and no busy machine decides the walk: the world waits for a controller that is two periods behind.
     """
 
-    def __init__(self, robot: Robot, name: str, lines: list[str], force: float = 0.0, **more: Any) -> None:
-        super().__init__(robot, "flat", **more)
+    def __init__(
+        self, robot: Robot, name: str, lines: list[str], force: float = 0.0, scene: str = "flat", **more: Any
+    ) -> None:
+        super().__init__(robot, scene, **more)
         self.script = Script(lines, {"push": self._plan_pushes})
         self.film: Film | None = None
         self.force = force  # N

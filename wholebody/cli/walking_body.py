@@ -1,40 +1,42 @@
 """WalkingBody: a running robot as the command protocol knows it; it talks to the robot's processes by channels only.
 
-Legs are moved by the walking controller, which is told by orders, the head by references of its own. If nobody answers
-a stop, the daemon holds every joint.
+Legs are moved by the walking controller and arms by one of their own, which are told by orders, the head by references.
+If nobody answers a stop, the daemon holds every joint.
 """
 
 from __future__ import annotations
 
 import contextlib
-import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
+from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.walking_client import WalkingClient
 from wholebody.behaviors.walking_orders import Doing, Report
 from wholebody.behaviors.walking_orders import Stage as Become
 from wholebody.cli.body_settings import BodySettings
 from wholebody.cli.errands import Errands
+from wholebody.cli.fetching import Fetching
 from wholebody.cli.head_mover import HeadMover
 from wholebody.cli.live_parameters import LiveParameters
-from wholebody.cli.picture import sensor_views
+from wholebody.cli.looking import Looking
+from wholebody.cli.readings import of_place, of_state, of_things
 from wholebody.cli.requests import Requests
+from wholebody.cli.steps import Step
 from wholebody.cli.whereabouts import Whereabouts
 from wholebody.collaboration.map import Map
 from wholebody.collaboration.rcp.body import Movement, Progress, Stage
 from wholebody.collaboration.rcp.commands import Drive, Goto, Handle, Move, Order, Position, Stop
-from wholebody.errors import NoController, WholebodyError
+from wholebody.errors import BadRobot, NoController, WholebodyError
 from wholebody.hardware import Names
 from wholebody.locomotion.footsteps import Place
-from wholebody.messages import Verb, labels
+from wholebody.messages import Verb
 from wholebody.robots import Robot
 
 ANSWER_WITHIN = 1.0
 """s in which a walking controller takes a stop."""
 LOOK_EVERY = 0.2
 """s"""
-LOOKING = {"UP": (0.0, 1.0), "DOWN": (0.0, -1.0), "LEFT": (1.0, 0.0), "RIGHT": (-1.0, 0.0)}
 
 
 class WalkingBody:
@@ -47,13 +49,15 @@ class WalkingBody:
         self.live = LiveParameters(self.name, self.settings.parameters())
         self.where = Whereabouts(self.name, self._planned)
         self.head = HeadMover(robot, self.name, self.settings.head)
+        self.looking = Looking(robot, self.name, self.where, self.head)
+        self.fetching = self._fetching(robot)
         self.movements: Mapping[str, Movement] = {each.name: each for each in self._movements()}
         self._requests = Requests(self.name)
         self._client: WalkingClient | None = None
         self._looked = 0.0  # when, whether the controller lives
-        self._errand: Iterator[int] | None = None
+        self._errand: Iterator[Step] | None = None
         self._number = 0  # of the order that is done
-        self._told = 0  # of the walking controller's order that is part of it
+        self._step: Step | None = None  # the part of it that is under way
         self._driving: Drive | None = None
         self._stopping = 0.0  # since when
         self._looking = False
@@ -63,13 +67,10 @@ class WalkingBody:
 
     def complaint(self, order: Order) -> str:
         """Why an order cannot be taken at all."""
-        if isinstance(order, Handle) and order.verb != "GOTO":
-            return f"nobody here can {order.verb.lower()} things: no controller for the arms runs"
-        if isinstance(order, Handle) and order.object not in self.map.objects:
-            known = ", ".join(self.map.objects) or "none"
-            return f"no object '{order.object}' on the map; there are: {known}"
         if isinstance(order, Move) and order.movement == "HEAD":
-            return self._neck_complaint(order)
+            return self.head.complaint(order)
+        if isinstance(order, Handle) and (complaint := self._handling_complaint(order)):
+            return complaint
         doing = self.doing()
         if doing is None:
             return "no walking controller runs, or not yet: it takes some seconds to start"
@@ -78,8 +79,8 @@ class WalkingBody:
         return self._way_complaint(order)
 
     def strategies(self, order: Order) -> Sequence[str]:
-        """Walking leaves nothing to decide."""
-        return ()
+        """Which thing is meant, or which arm shall do it; walking leaves nothing to decide."""
+        return self.fetching.strategies(order) if self.fetching is not None and isinstance(order, Handle) else ()
 
     def begin(self, number: int, order: Order, strategy: str) -> None:
         """Begin an order, or go on with a Drive."""
@@ -88,13 +89,12 @@ class WalkingBody:
         self._driving = order if isinstance(order, Drive) else None
         try:
             if isinstance(order, Move) and order.movement == "HEAD":
-                pan, tilt = (share * math.radians(order.count) for share in LOOKING[order.direction])
-                self.head.look(self.head.pan + pan, self.head.tilt + tilt)
+                self.head.turn(order)
                 self._errand, self._looking = None, True
             elif goes_on and isinstance(order, Drive):
-                self._told = self._errands().drive(order)
+                self._step = self._errands().drive(order)
             else:
-                self._errand = self._errand_for(order)
+                self._errand = self._errand_for(order, strategy)
                 self._go_on()
         except WholebodyError as error:
             self._fail(str(error))
@@ -103,8 +103,10 @@ class WalkingBody:
         """Stand, after the steps that cannot be taken back; without a walking controller the daemon stops the robot."""
         self._number, self._errand, self._driving, self._looking = number, None, None, False
         self.head.hold()
+        if self.fetching is not None:
+            self.fetching.stop()
         try:
-            self._told = self._connected().stop()
+            self._step = self._errands().stop()
             self._stopping = time.monotonic()
         except WholebodyError:
             self._hold_everything("no walking controller runs")
@@ -128,13 +130,18 @@ class WalkingBody:
         self.head.update()
         if self._looking:
             self._see_head()
-        elif self._told:
+        elif self._step is not None:
             try:
-                self._see_legs(self._connected().reports(self._told))
+                self._connected()
+                self._see(self._step.reports())
             except WholebodyError as error:
                 self._fail(str(error))
         news, self._news = self._news, []
         yield from news
+
+    def remarks(self) -> Iterator[str]:
+        """What it has seen, and how well its arms reach what they are asked to."""
+        yield from self.looking.remarks() if self.fetching is None else self.fetching.remarks()
 
     def doing(self) -> Doing | None:
         """What the walking controller does; None if none runs."""
@@ -144,26 +151,16 @@ class WalkingBody:
             return None
 
     def sensors(self) -> dict[str, str]:
-        """Every reading, by label: IMUs, force-torque sensors, joints, and how far it is to what is ahead."""
+        """Every reading, by label."""
         state = self.where.state()
         if state is None:
             return {}
-        readings = {
-            f"{sensor.name}.{axis}": f"{value:.4g}"
-            for sensor in sensor_views(state)
-            for axis, value in sensor.axes.items()
-            if value is not None
-        }
-        joints = zip(labels(state.dtype), state["position"], strict=True)
-        readings |= {f"joint.{name}": f"{position:.4f}" for name, position in joints}
-        place, speed, _ = self.where.sight()
-        far = self.map.ahead(*place)
-        return readings | {
+        return {
+            **of_state(state),
+            **of_place(self.where.sight(), self.map),
+            **of_things(self.looking.all()),
             "head.pan": f"{self.head.pan:.3f}",
             "head.tilt": f"{self.head.tilt:.3f}",
-            "heading": f"{place.yaw:.3f}",
-            "speed": f"{speed:.3f}",
-            "ahead": f"{far:.2f}" if math.isfinite(far) else "free",
         }
 
     def parameters(self) -> dict[str, str]:
@@ -186,6 +183,9 @@ class WalkingBody:
     def close(self) -> None:
         """Let go of head and channels."""
         self.head.close()
+        self.live.close()
+        if self.fetching is not None:
+            self.fetching.close()
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -195,18 +195,22 @@ class WalkingBody:
     def _movements(self) -> Iterator[Movement]:
         yield Movement("WALKING", ("FORWARD", "BACKWARD", "LEFT", "RIGHT"), "STEPS", 50, whole=True)
         yield Movement("TURNING", ("LEFT", "RIGHT"), "DEGREES", 360)
-        pan, tilt = (each.upper > each.lower for each in (self.head.head.pan_range, self.head.head.tilt_range))
-        directions = (("UP", "DOWN") if tilt else ()) + (("LEFT", "RIGHT") if pan else ())
-        if directions:
-            yield Movement("HEAD", directions, "DEGREES", 120)
+        if (head := self.head.turns()) is not None:
+            yield head
 
-    def _neck_complaint(self, order: Move) -> str:
-        pan, tilt = LOOKING[order.direction]
-        wanted = pan * math.radians(order.count) + self.head.pan, tilt * math.radians(order.count) + self.head.tilt
-        for angle, allowed in zip(wanted, (self.head.head.pan_range, self.head.head.tilt_range), strict=True):
-            if allowed.kept(angle) != angle:
-                return f"the neck goes from {math.degrees(allowed.lower):.0f} to {math.degrees(allowed.upper):.0f}°"
-        return ""
+    def _fetching(self, robot: Robot) -> Fetching | None:
+        """None if the robot has no hands."""
+        with contextlib.suppress(BadRobot):
+            return Fetching(self.name, self.looking, self.map, Reaching(robot))
+        return None
+
+    def _handling_complaint(self, order: Handle) -> str:
+        if self.fetching is not None:
+            return self.fetching.complaint(order)
+        if order.verb != "GOTO":
+            return f"nobody here can {order.verb.lower()} things: this robot has no hands"
+        known = ", ".join(self.map.objects) or "none"
+        return "" if order.object in self.map.objects else f"no object '{order.object}' on the map; there are: {known}"
 
     def _way_complaint(self, order: Order) -> str:
         if not isinstance(order, Goto):
@@ -214,13 +218,15 @@ class WalkingBody:
         way = self._errands().way(order.x, order.y)
         return f"{way.block.name} is in the way" if way.block is not None and not way.occupied else ""
 
-    def _errand_for(self, order: Order) -> Iterator[int]:
+    def _errand_for(self, order: Order, strategy: str) -> Iterator[Step]:
         errands = self._errands()
         match order:
             case Move():
                 return errands.move(order)
             case Goto():
                 return errands.goto(order.x, order.y)
+            case Handle() if self.fetching is not None:
+                return self.fetching.steps(order, strategy, errands)
             case Handle():
                 there = self.map.objects[order.object]
                 return errands.goto(there.x, there.y)
@@ -254,7 +260,7 @@ class WalkingBody:
         elif self.head.stuck:
             self._fail("the head does not come to where it was told to look")
 
-    def _see_legs(self, reports: Sequence[Report]) -> None:
+    def _see(self, reports: Sequence[Report]) -> None:
         if self._stopping and not reports and time.monotonic() > self._stopping + ANSWER_WITHIN:
             self._hold_everything("the walking controller does not answer")
         end = next((each for each in reports if each.stage.final), None)
@@ -270,12 +276,12 @@ class WalkingBody:
     def _go_on(self) -> None:
         """Give the walking controller the next order of the errand."""
         assert self._errand is not None
-        self._told = next(self._errand, 0)
-        if self._told:
+        self._step = next(self._errand, None)
+        if self._step is not None:
             return
         self._errand = None
         if self._driving is not None:
-            self._told = self._errands().drive(self._driving)
+            self._step = self._errands().drive(self._driving)
         else:
             self._finish(Stage.COMPLETED)
 
@@ -287,5 +293,5 @@ class WalkingBody:
         self._finish(Stage.FAILED, why)
 
     def _finish(self, stage: Stage, text: str = "") -> None:
-        self._errand, self._driving, self._told, self._looking, self._stopping = None, None, 0, False, 0.0
+        self._errand, self._driving, self._step, self._looking, self._stopping = None, None, None, False, 0.0
         self._news.append(Progress(self._number, stage, text))

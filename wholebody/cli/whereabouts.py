@@ -12,12 +12,19 @@ from wholebody.cli.watching import Tap
 from wholebody.collaboration.rcp.commands import Position
 from wholebody.hardware import Names, Record
 from wholebody.locomotion.footsteps import Place
+from wholebody.robots.robot import Array, Placement
 
 HALF_AS_SURE = 5.0
 """m of walking after which one is half as sure."""
 
 FRESH = 0.005
 """s"""
+
+
+def base_of(state: Record) -> Array:
+    """The base's 4 × 4 frame in world."""
+    x, y, z = (float(each) for each in state["base"]["position"])
+    return Placement((x, y, z), roll_pitch_yaw(state["base"]["orientation"])).matrix
 
 
 class Sighting(NamedTuple):
@@ -75,6 +82,10 @@ class Whereabouts:
         here = self.sight().place
         self._shift = self._shift[0] + position.x - here.x, self._shift[1] + position.y - here.y
         self._told, self._walked, self._seen = position.confidence, 0.0, None
+
+    def on_map(self, x: float, y: float) -> tuple[float, float]:
+        """A place of the state's world on the map, m."""
+        return x + self._shift[0], y + self._shift[1]
 
     def _walk(self, place: Place) -> None:
         if self._last is not None:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from wholebody.kinematics import ClosedForm
 from wholebody.locomotion.gait import SOLES
 from wholebody.model.compiled import compiled
-from wholebody.model.layout import Array
+from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 
@@ -27,6 +27,7 @@ class Legs:
         self._q = model.posture("stand")
         self._q[:7] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
         self.joints = self._q[7:]
+        self._posture = self.joints.copy()
         self.reach = 0.0
         self._goal = np.eye(4)
         self._seen: Snapshot | None = None  # with the joints as they are
@@ -60,6 +61,15 @@ class Legs:
             snapshot = self.seen_from_pelvis()
         self._seen = snapshot
         return snapshot
+
+    def take(self, columns: Integers, positions: Array) -> None:
+        """Count with these joints where somebody else has them, and with all others beside the legs in the posture."""
+        others = np.ones(len(self.joints), bool)
+        others[np.concatenate(self.columns)] = False
+        wanted = self._posture.copy()
+        wanted[columns] = positions[columns]
+        self.joints[others] = wanted[others]
+        self._seen = None
 
     def seen_from_pelvis(self) -> Snapshot:
         """The robot with the joints as they are, its pelvis at the origin."""

@@ -20,6 +20,8 @@ STIRS = 0.002
 """m/√s by which one is less sure of a thing that one does not see."""
 NEAR = 0.3
 """m. Looks at two things are further apart than that."""
+APART = 0.12
+"""m. What is nearer to a thing that was seen already belongs to it: a hand may hide its middle."""
 MOVED = 5.0
 """Standard deviations beyond which a thing is taken to have been moved."""
 GONE = 5
@@ -77,6 +79,8 @@ class Memory:
         z = camera_to_world[:3, 3] + R @ look.point_in_camera
         spread = R @ look.covariance_in_camera @ R.T
         bias = self.lens.depth_error(float(look.point_in_camera[0]), self.lens.bias)
+        if any(each.visible and np.linalg.norm(each.position_in_world - z) < APART for each in self.things):
+            return
         near = [each for each in self.things if not each.visible]
         nearest = min(near, key=lambda each: float(np.linalg.norm(each.position_in_world - z)), default=None)
         if nearest is None or np.linalg.norm(nearest.position_in_world - z) > NEAR + 3 * nearest.deviation:

@@ -14,6 +14,8 @@ from wholebody.messages import Dtype
 from wholebody.perception.memory import Seen
 
 MOST = 8
+OLD = 5.0
+"""s without a word after which nobody looks any more, and what was seen counts for nothing."""
 ACCURATE = 0.008
 """m, the standard deviation up to which a hand finds a thing."""
 
@@ -69,9 +71,10 @@ class Sightings:
                 self._reader = Channel(self._name).reader()
             if self._reader.latest():
                 self._take(self._reader.message)
+            return self._known if self._reader.age < OLD else ()
         except ChannelError:
             self._reader = None
-        return self._known
+            return ()
 
     def _take(self, message: Any) -> None:
         self.time = float(message["time"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wholebody.collaboration.rcp.desk import Desk
-from wholebody.collaboration.rcp.orders import TRANSITIONS, State
+from wholebody.collaboration.rcp.machines import QUEUE, SERVER, Machine
 
 
 def desk_news(desk: Desk) -> dict[str, Any]:
@@ -15,7 +15,8 @@ def desk_news(desk: Desk) -> dict[str, Any]:
         "holder": desk.holder.user if desk.holder else "",
         "holder_session": desk.holder.number if desk.holder else 0,
         "viewers": len(desk.sessions),
-        "state": orders.state.value,
+        "state": orders.machine.state,
+        "server": desk.machine.state,
         "current": orders.current.number if orders.current else 0,
         "choices": orders.choices,
         "waiting": [{"number": each.number, "line": str(each.order)} for each in orders.waiting],
@@ -26,6 +27,7 @@ def desk_news(desk: Desk) -> dict[str, Any]:
     }
 
 
-def machine() -> dict[str, Any]:
-    """The machine of all orders, to be drawn."""
-    return {"states": [state.value for state in State], "transitions": TRANSITIONS}
+def machines() -> dict[str, Any]:
+    """The machines of control and of orders, to be drawn."""
+    tables = {"server": SERVER, "queue": QUEUE}
+    return {name: {"states": Machine(table).states, "transitions": table} for name, table in tables.items()}

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
-from wholebody.collaboration.page.desk_news import desk_news, machine
+from wholebody.collaboration.page.desk_news import desk_news, machines
 from wholebody.collaboration.rcp.desk import Desk
 from wholebody.collaboration.rcp.server import LOCAL, UPDATE_EVERY
 from wholebody.errors import MissingExtra, WholebodyError
@@ -147,7 +147,7 @@ class PageServer:
         return answer
 
     async def _robot(self, request: web.Request) -> web.Response:
-        return web.json_response({**self._sight.drawing(), "machine": machine()}, headers=SAFE)
+        return web.json_response({**self._sight.drawing(), "machines": machines()}, headers=SAFE)
 
     async def _line(self, request: web.Request) -> web.StreamResponse:
         """A page's line, which only a page of ours may open."""

@@ -74,6 +74,9 @@ class Body(Protocol):
     def news(self) -> Iterator[Progress]:
         """What happened since it was last asked."""
 
+    def remarks(self) -> Iterator[str]:
+        """What it has noticed since it was last asked, for whoever wants to hear of events."""
+
     def sensors(self) -> Mapping[str, str]:
         """Every reading, by label."""
 

@@ -13,13 +13,20 @@ import socket
 import ssl
 import time
 from collections import deque
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
+from wholebody.collaboration.rcp.commands import SelectStrategy, UseStrategy
 from wholebody.collaboration.rcp.grammar import parse
 from wholebody.collaboration.rcp.server import PORT
 from wholebody.errors import BadCommand, Refused
 
+Choose = Callable[[Sequence[str]], str]
+"""Decides among strategies."""
+A_WORD_EVERY = 5.0
+"""s"""
+CHUNK = 65_536
 _NEWS = re.compile(r"(OK|KO) COMMAND (\d+) (QUEUED|STARTED|COMPLETED|FAILED|INTERRUPTEDBY)\s*(.*)")
 
 
@@ -30,7 +37,7 @@ class Client:
         self._socket = socket.create_connection((host, port), timeout=10.0)
         if tls is not None:
             self._socket = tls.wrap_socket(self._socket, server_hostname=host)
-        self._file = self._socket.makefile("r", encoding="utf-8", newline="\n")
+        self._rest = b""
         self.heard: deque[str] = deque(maxlen=1000)
 
     def send(self, line: str) -> None:
@@ -39,11 +46,14 @@ class Client:
 
     def hear(self, timeout: float | None = 10.0) -> str:
         """The next line; TimeoutError if none comes."""
-        self._socket.settimeout(timeout)
-        line = self._file.readline()
-        if not line:
-            raise ConnectionResetError("the robot has closed the connection")
-        return line.rstrip("\n")
+        until = None if timeout is None else time.monotonic() + timeout
+        while b"\n" not in self._rest:
+            self._socket.settimeout(None if until is None else max(0.001, until - time.monotonic()))
+            if not (data := self._socket.recv(CHUNK)):
+                raise ConnectionResetError("the robot has closed the connection")
+            self._rest += data
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line.decode(errors="replace")
 
     def ask(self, line: str, timeout: float = 10.0) -> str:
         """Send a line that is answered at once; the answer without its OK. Refused with the reason if it is KO."""
@@ -77,26 +87,45 @@ class Client:
             raise BadCommand(f"'{line}' is no order")
         return int(match[2])
 
-    def wait(self, number: int, timeout: float = 60.0) -> str:
-        """Until an order has come to its end: COMPLETED, or INTERRUPTEDBY and by what; Refused if it FAILED."""
+    def wait(self, number: int, timeout: float = 60.0, choose: Choose | None = None) -> str:
+        """Until an order has come to its end: COMPLETED, or INTERRUPTEDBY and by what; Refused if it FAILED.
+
+        If the robot asks which way to do it, `choose` is asked, with all that there is to choose among. A word now and
+        then meanwhile keeps control.
+        """
         until = time.monotonic() + timeout
         while True:
-            line = self.hear(max(0.001, until - time.monotonic()))
+            line = self._hear_or_live(until)
             match = _NEWS.fullmatch(line)
             if match is None or int(match[2]) != number:
                 self.heard.append(line)
+                if choose is not None and line.startswith("SELECT "):
+                    self._choose(line, number, choose)
             elif match[3] == "FAILED":
                 raise Refused(match[4])
             elif match[3] in ("COMPLETED", "INTERRUPTEDBY"):
                 return f"{match[3]} {match[4]}".rstrip()
 
-    def do(self, line: str, timeout: float = 60.0) -> str:
+    def do(self, line: str, timeout: float = 60.0, choose: Choose | None = None) -> str:
         """Give an order and wait for its end."""
-        return self.wait(self.begin(line), timeout)
+        return self.wait(self.begin(line), timeout, choose)
+
+    def _hear_or_live(self, until: float) -> str:
+        while True:
+            try:
+                return self.hear(max(0.001, min(A_WORD_EVERY, until - time.monotonic())))
+            except TimeoutError:
+                if time.monotonic() >= until:
+                    raise
+                self.send("OK")
+
+    def _choose(self, line: str, number: int, choose: Choose) -> None:
+        asked = parse(line)
+        if isinstance(asked, SelectStrategy) and asked.order == number:
+            self.send(str(UseStrategy(number, choose(asked.strategies))))
 
     def close(self) -> None:
         """Hang up; a robot that was in this client's control stops."""
-        self._file.close()
         self._socket.close()
 
     def __enter__(self) -> Self:

@@ -10,6 +10,7 @@ from wholebody.collaboration.rcp import commands as rcp
 from wholebody.collaboration.rcp.body import Body, Progress
 from wholebody.collaboration.rcp.commands import Command
 from wholebody.collaboration.rcp.grammar import VERBS, parse
+from wholebody.collaboration.rcp.machines import SERVER, Machine
 from wholebody.collaboration.rcp.orders import Orders
 from wholebody.collaboration.rcp.users import Role, Users
 from wholebody.errors import BadCommand, BadParameter, Refused
@@ -58,6 +59,8 @@ class Desk:
     def __init__(self, body: Body, users: Users | None = None, rules: Rules | None = None) -> None:
         self.body, self.users, self.rules = body, users or Users(), rules or Rules()
         self.orders = Orders(body, self._tell, self._tell_progress, self.rules.decision_timeout)
+        self.machine = Machine(SERVER)
+        self._direct_order = 0  # that goes past the queue
         self.sessions: dict[int, Session] = {}
         self.holder: Session | None = None
         self._count = 0
@@ -120,6 +123,10 @@ class Desk:
     def update(self, now: float) -> None:
         """Hear the body, and see who has been silent for too long."""
         self.orders.update(now)
+        self._tell_remarks()
+        current = self.orders.current
+        if self.machine.state == "direct" and (current is None or current.number != self._direct_order):
+            self.machine.become("controlled")
         holder = self.holder
         if holder is not None and now - holder.heard > holder.timeout:
             self._lose_control(holder, f"{holder.user} was silent for {holder.timeout:g} s")
@@ -164,6 +171,7 @@ class Desk:
         if not command.begin:
             self._must_control(session)
             self.holder = None
+            self.machine.become("free")
             self.notify("control", f"{session.user} gave control back")
             return "OK CONTROL END"
         if session.role < Role.OPERATOR:
@@ -174,12 +182,13 @@ class Desk:
                 raise Refused(f"{self.holder.user} has control; without a word it ends in {max(0.0, left):.0f} s")
             self._lose_control(self.holder, f"{session.user} takes over")
         self.holder = session
+        self.machine.become("controlled")
         self.notify("control", f"{session.user} has control")
         return "OK CONTROL BEGIN"
 
     def _stop(self, session: Session, command: rcp.Stop, now: float) -> str:
         """Anybody may stop the robot, with control or without."""
-        self.orders.stop(session.number)
+        self._goes_past(self.orders.stop(session.number))
         return ""
 
     def _direct(self, session: Session, command: rcp.Direct, now: float) -> str:
@@ -195,12 +204,15 @@ class Desk:
                 raise Refused(f"the movements are {', '.join(self.body.movements)}, not {order.movement}")
             if complaint := movement.complaint(order):
                 raise Refused(complaint)
-        self.orders.add(order, session.number, direct, now)
+        number = self.orders.add(order, session.number, direct, now)
+        if direct:
+            self._goes_past(number)
         return ""
 
     def _drive(self, session: Session, command: rcp.Drive, now: float) -> str:
         self._must_control(session)
-        self.orders.drive(command, session.number, now)
+        if number := self.orders.drive(command, session.number, now):
+            self._goes_past(number)
         return ""
 
     def _resume(self, session: Session, command: Command, now: float) -> str:
@@ -258,18 +270,30 @@ class Desk:
 
     # --- control, and who hears --------------------------------------------------------------------
 
+    def _goes_past(self, order: int) -> None:
+        """An order does not wait in the queue; those of people without control are not the machine's business."""
+        if self.holder is not None:
+            self._direct_order = order
+            self.machine.become("direct")
+
     def _must_control(self, session: Session) -> None:
         if session is not self.holder:
             raise Refused("CONTROL BEGIN comes first")
 
     def _lose_control(self, session: Session, why: str) -> None:
         self.holder = None
+        self.machine.become("free")
         self.orders.stop(session.number)
         if session.number in self.sessions:
             session.outbox.append(f"NOTIFY control lost: {why}")
         self.notify("control", f"{session.user} lost control: {why}")
 
+    def _tell_remarks(self) -> None:
+        for remark in self.body.remarks():
+            self.notify("event", remark)
+
     def _tell(self, session: int, text: str) -> None:
+        self._tell_remarks()  # what was noticed before it is told before it
         if session in self.sessions:
             self.sessions[session].outbox.append(text)
 

@@ -17,23 +17,12 @@ from enum import Enum
 
 from wholebody.collaboration.rcp.body import Body, Progress, Stage
 from wholebody.collaboration.rcp.commands import Drive, Order, SelectStrategy, Stop
+from wholebody.collaboration.rcp.machines import QUEUE, Machine
 from wholebody.errors import Refused
 
 MOST_WAITING = 100
 REMEMBERED = 40
 """Orders whose end can still be looked up."""
-TRANSITIONS = (
-    ("idle", "deciding", "several ways"),
-    ("idle", "moving", "one way"),
-    ("deciding", "moving", "a way is chosen"),
-    ("deciding", "idle", "nobody chose"),
-    ("moving", "idle", "done, or failed"),
-    ("idle", "stopping", "STOP"),
-    ("deciding", "stopping", "STOP"),
-    ("moving", "stopping", "STOP"),
-    ("stopping", "idle", "stands"),
-)
-"""From, to, and why: the picture above, for whoever draws it."""
 
 
 class State(Enum):
@@ -73,13 +62,18 @@ class Orders:
 
     def __init__(self, body: Body, tell: Tell, tell_all: Callable[[Progress], None], patience: float = 60.0) -> None:
         self._body, self._tell, self._tell_all, self._patience = body, tell, tell_all, patience
-        self.state = State.IDLE
+        self.machine = Machine(QUEUE)
         self.waiting: deque[Numbered] = deque()
         self.current: Numbered | None = None
         self.log: deque[Entry] = deque(maxlen=REMEMBERED)
         self._strategies: tuple[str, ...] = ()
         self._asked = 0.0
         self._count = 0
+
+    @property
+    def state(self) -> State:
+        """What goes on."""
+        return State(self.machine.state)
 
     def add(self, order: Order, owner: int, direct: bool, now: float) -> int:
         """Take an order in; its number."""
@@ -92,19 +86,19 @@ class Orders:
         if direct:
             if self.current is not None and self.state is not State.STOPPING:
                 self._interrupt(self.current, numbered.number)
-                self.current, self.state = None, State.IDLE
+                self._rest()
             self.waiting.appendleft(numbered)
         else:
             self.waiting.append(numbered)
         self._go_on(now)
         return numbered.number
 
-    def drive(self, order: Drive, owner: int, now: float) -> None:
-        """Take a velocity in: a new order, or another word of the one that goes on or waits."""
+    def drive(self, order: Drive, owner: int, now: float) -> int:
+        """Take a velocity in: a new order, whose number it returns; 0 if it is another word of an older one."""
         current = self.current
         if self.state is State.MOVING and current is not None and _drives(current, owner):
             self._body.begin(current.number, order, "")
-            return
+            return 0
         before = next((each for each in self.waiting if _drives(each, owner)), None)
         rests = not (order.forward or order.leftward or order.turn)
         if before is not None:
@@ -114,7 +108,8 @@ class Orders:
             else:
                 self.waiting.appendleft(Numbered(before.number, order, owner))
         elif not rests:
-            self.add(order, owner, True, now)
+            return self.add(order, owner, True, now)
+        return 0
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -128,7 +123,8 @@ class Orders:
             self._interrupt(self.current, numbered.number)
         while self.waiting:
             self._interrupt(self.waiting.popleft(), numbered.number)
-        self.current, self.state = numbered, State.STOPPING
+        self.current = numbered
+        self.machine.become(State.STOPPING.value)
         self._body.stop(numbered.number)
         self._say(numbered, Stage.STARTED)
         return numbered.number
@@ -146,7 +142,7 @@ class Orders:
                 stop = self.stop(owner)
                 self.waiting = rest
                 return stop
-            self.current, self.state = None, State.IDLE
+            self._rest()
         else:
             self.waiting.remove(found)
         self._count += 1
@@ -169,10 +165,10 @@ class Orders:
             if self.current is None or news.order != self.current.number or news.stage in (Stage.QUEUED, Stage.STARTED):
                 continue
             self._say(self.current, news.stage, news.text)
-            self.current, self.state = None, State.IDLE
+            self._rest()
         if self.state is State.DECIDING and self.current is not None and now - self._asked > self._patience:
             self._say(self.current, Stage.FAILED, f"no strategy was chosen in {self._patience:g} s")
-            self.current, self.state = None, State.IDLE
+            self._rest()
         self._go_on(now)
 
     def _go_on(self, now: float) -> None:
@@ -181,13 +177,18 @@ class Orders:
         self.current = self.waiting.popleft()
         self._strategies = tuple(self._body.strategies(self.current.order))
         if len(self._strategies) > 1:
-            self.state, self._asked = State.DECIDING, now
+            self._asked = now
+            self.machine.become(State.DECIDING.value)
             self._tell(self.current.owner, str(SelectStrategy(self.current.number, self._strategies)))
         else:
             self._begin(self.current, self._strategies[0] if self._strategies else "")
 
+    def _rest(self) -> None:
+        self.current = None
+        self.machine.become(State.IDLE.value)
+
     def _begin(self, numbered: Numbered, strategy: str) -> None:
-        self.state = State.MOVING
+        self.machine.become(State.MOVING.value)
         self._body.begin(numbered.number, numbered.order, strategy)
         self._say(numbered, Stage.STARTED)
 

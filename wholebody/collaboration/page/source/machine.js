@@ -1,5 +1,9 @@
-// The state machine of all orders, drawn once; the state that it is in is lit.
-const AT = { idle: [60, 40], deciding: [240, 40], moving: [240, 130], stopping: [60, 130] };
+// The state machines of control and of orders, each drawn once; the state that it is in is lit. What people do is blue,
+// what the robot does is red.
+const AT = {
+  ...{ free: [50, 22], controlled: [150, 22], direct: [250, 22] },
+  ...{ idle: [60, 82], deciding: [240, 82], moving: [240, 152], stopping: [60, 152] },
+};
 const SVG = "http://www.w3.org/2000/svg";
 
 function draw(kind, attributes, text = "") {
@@ -13,7 +17,8 @@ export class Machine {
   constructor(svg, { states, transitions }) {
     this.states = new Map();
     const seen = new Set();
-    for (const [from, to, why] of transitions) {
+    for (const [from, to, why, by] of transitions) {
+      if (from === to) continue;
       const [[x1, y1], [x2, y2]] = [AT[from], AT[to]];
       const shift = seen.has(`${to} ${from}`) ? 7 : -7;
       seen.add(`${from} ${to}`);
@@ -21,7 +26,7 @@ export class Machine {
       const [nx, ny] = [(-(y2 - y1) / length) * Math.abs(shift), ((x2 - x1) / length) * Math.abs(shift)];
       const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
       const reach = Math.min(46 / Math.max(Math.abs(ux), 1e-6), 19 / Math.max(Math.abs(uy), 1e-6));
-      const line = draw("line", { x1: x1 + nx, y1: y1 + ny, x2: x2 + nx - ux * reach, y2: y2 + ny - uy * reach, "marker-end": "url(#tip)" });
+      const line = draw("line", { x1: x1 + nx, y1: y1 + ny, x2: x2 + nx - ux * reach, y2: y2 + ny - uy * reach, class: by, "marker-end": "url(#tip)" });
       line.append(draw("title", {}, `${from} → ${to}: ${why}`));
       svg.append(line);
     }
@@ -32,13 +37,11 @@ export class Machine {
       svg.append(group);
       this.states.set(name, group);
     }
-    this.svg = svg;
   }
 
   show(state) {
     if (state === this.state) return;
     this.state = state;
-    this.svg.setAttribute("aria-label", `The robot's orders: ${state}`);
     for (const [name, group] of this.states) group.classList.toggle("now", name === state);
   }
 }

@@ -5,7 +5,9 @@ import { Forms } from "./forms.js";
 import { Line } from "./line.js";
 import { Machine } from "./machine.js";
 import { GroundMap } from "./map.js";
+import { Markers } from "./markers.js";
 import { Orders } from "./orders.js";
+import { Overlay } from "./overlay.js";
 import { Panel } from "./panel.js";
 import { Robot } from "./robot.js";
 import { View } from "./view.js";
@@ -26,10 +28,12 @@ const say = (line) => {
   if (!link.say(line)) panel.say(`not connected: '${line}' was not sent`);
 };
 const panel = new Panel();
-const orders = new Orders(say, new Machine(element("machine"), description.machine));
+const orders = new Orders(say, ...["server", "queue"].map((name) => new Machine(element("machine"), description.machines[name])));
 const drive = new Drive(say);
 const forms = new Forms(say);
 const map = new GroundMap(element("map"), description.map, (x, y) => say(`GOTO ${x} ${y}`));
+const overlay = new Overlay(element("seen"), element("picture"), (x, y) => map.choose({ x, y }), (name) => say(`GOTO OBJECT(${name})`));
+const markers = new Markers(view, say);
 let session = 0;
 let picture = "";
 
@@ -51,7 +55,7 @@ element("login").onsubmit = (event) => {
   link.login(element("user").value, element("token").value);
 };
 
-const counters = { poses: 0, pictures: 0, view, map, drive }; // for whoever looks whether the page lives
+const counters = { poses: 0, pictures: 0, view, map, drive, overlay, markers }; // for whoever looks whether the page lives
 window.wholebody = counters;
 
 const link = new Line(
@@ -62,7 +66,11 @@ const link = new Line(
       panel.role(user, role);
       orders.role(role);
     },
-    line: (text) => text.startsWith("OK NOTIFY") || panel.say(text),
+    line: (text) => {
+      if (text.startsWith("OK NOTIFY")) return;
+      if (text.startsWith("NOTIFY event ")) panel.remark(text.slice("NOTIFY event ".length));
+      panel.say(text);
+    },
     poses: (numbers) => {
       const base = numbers.subarray(0, 7);
       measured.show(base, numbers.subarray(7, 7 + count));
@@ -83,13 +91,17 @@ const link = new Line(
         orders.show(news.desk, session);
         drive.enabled = orders.mine;
         drive.speeds = news.speeds;
-        map.show(news.place);
+        map.show(news.place, news.things);
+        overlay.show(news.things, news.sight);
         panel.whereabouts(news);
       }
       if (news.health) panel.health(news.health);
       if (news.joints) panel.joints(news.joints);
       if (news.events) panel.events(news.events);
-      if (news.parameters) forms.show(news.parameters);
+      if (news.parameters) {
+        forms.show(news.parameters);
+        markers.show(news.parameters);
+      }
     },
   },
 );

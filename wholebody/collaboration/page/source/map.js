@@ -1,9 +1,9 @@
 // The map: walls, objects, the robot and which way it faces; a click is a goal. Arrow keys and Enter choose one, too.
-const INK = { wall: "#adb5bd", object: "#fab005", robot: "#4dabf7", goal: "#e8590c", grid: "#343a40" };
+const INK = { wall: "#adb5bd", object: "#fab005", robot: "#4dabf7", goal: "#e8590c", thing: "#da77f2", grid: "#343a40" };
 
 export class GroundMap {
   constructor(canvas, { walls, objects }, go) {
-    Object.assign(this, { canvas, walls, objects, go, place: { x: 0, y: 0, yaw: 0 }, goal: null, cursor: null, trail: [] });
+    Object.assign(this, { canvas, walls, objects, go, place: { x: 0, y: 0, yaw: 0 }, goal: null, cursor: null, trail: [], things: [] });
     this.context = canvas.getContext("2d");
     canvas.addEventListener("click", (event) => {
       const box = canvas.getBoundingClientRect();
@@ -32,7 +32,8 @@ export class GroundMap {
     this.draw();
   }
 
-  show(place) {
+  show(place, things = []) {
+    this.things = things;
     const last = this.trail.at(-1);
     if (!last || Math.hypot(place.x - last.x, place.y - last.y) > 0.05) this.trail = [...this.trail.slice(-400), place];
     this.place = place;
@@ -68,6 +69,7 @@ export class GroundMap {
     this.grid(view);
     for (const wall of this.walls) this.block(wall, INK.wall, view);
     for (const object of this.objects) this.block(object, INK.object, view);
+    for (const thing of this.things) this.thing(thing, view);
     context.strokeStyle = INK.robot;
     context.globalAlpha = 0.5;
     context.beginPath();
@@ -104,6 +106,19 @@ export class GroundMap {
     context.fillStyle = ink;
     context.fillRect((-width / 2) * view.scale, (-length / 2) * view.scale, width * view.scale, length * view.scale);
     context.restore();
+  }
+
+  thing({ name, position: [x, y], radius, deviation }, view) {
+    const { context } = this;
+    const at = this.screen({ x, y }, view);
+    context.fillStyle = context.strokeStyle = INK.thing;
+    context.beginPath();
+    context.arc(...at, Math.max(3, radius * view.scale), 0, 2 * Math.PI);
+    context.fill();
+    context.beginPath();
+    context.arc(...at, Math.max(5, (radius + 2 * deviation) * view.scale), 0, 2 * Math.PI);
+    context.stroke();
+    context.fillText(name, at[0] + 8, at[1] - 6);
   }
 
   cross(point, ink, view) {

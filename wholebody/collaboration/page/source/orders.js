@@ -4,9 +4,8 @@ import { element, item } from "./elements.js";
 const WORDS = { QUEUED: "waits", STARTED: "goes on", COMPLETED: "done", FAILED: "failed", INTERRUPTEDBY: "interrupted by" };
 
 export class Orders {
-  constructor(say, machine) {
-    this.say = say;
-    this.machine = machine;
+  constructor(say, server, queue) {
+    Object.assign(this, { say, server, queue });
     element("control").onclick = () => this.say(this.mine ? "CONTROL END" : "CONTROL BEGIN");
   }
 
@@ -21,7 +20,9 @@ export class Orders {
     element("control").textContent = this.mine ? "give control back" : "take control";
     element("holder").textContent = this.mine ? "you have control" : desk.holder ? `${desk.holder} has control` : "nobody has control";
     element("viewers").textContent = `${desk.viewers} connected`;
-    this.machine.show(desk.state);
+    this.server.show(desk.server);
+    this.queue.show(desk.state);
+    element("machine").setAttribute("aria-label", `Control: ${desk.server}; orders: ${desk.state}`);
     const text = JSON.stringify([desk.log, desk.waiting, desk.choices, desk.current, this.mine]);
     if (text === this.seen) return;
     this.seen = text;

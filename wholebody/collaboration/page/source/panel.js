@@ -65,6 +65,12 @@ export class Panel {
     element("log").replaceChildren(...events.map(([age, name, what]) => item(["time", `${rounded(age, 0)} s ago`], " ", ["b", name], ` ${what}`)));
   }
 
+  /** What the robot has noticed; beside what it asks, the last of it is what it asks about. */
+  remark(text) {
+    element("remarks").append(item(text));
+    while (element("remarks").children.length > 4) element("remarks").firstChild.remove();
+  }
+
   say(text) {
     element("said").textContent = text;
   }

@@ -1,0 +1,83 @@
+"""The antenna scenario: an operator over RCP, and a robot that searches, asks, walks, grasps, carries and puts down.
+
+Daemon, walking and arm controllers, camera and RCP server are processes of their own, MuJoCo has sensor noise and
+delay; where the base is comes from the simulator.
+"""
+
+import contextlib
+import importlib.util
+import re
+import subprocess
+
+import numpy as np
+import pytest
+from robot_processes import EXAMPLES, MAIN
+from walking_rig import NAME, Rig
+
+from wholebody.collaboration.rcp.client import Client
+from wholebody.errors import Refused
+from wholebody.simulation.scenes import footprints
+
+SCENE = "antenna"
+GOAL = next(each for each in footprints(SCENE) if each.name == "goal_stand")
+pytestmark = pytest.mark.timeout(900)  # a busy machine simulates slowly
+
+
+def operator_of(robot):
+    found = importlib.util.spec_from_file_location("antenna_operator", EXAMPLES / "antenna_operator.py")
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module.Operator(robot)
+
+
+@contextlib.contextmanager
+def hall(seed):
+    """A robot in the hall with all its processes, and a client of it."""
+    with Rig(scene=SCENE, base_known=True, seed=seed) as rig:
+        rig.begin("camera_process", rig.robot.name, SCENE)
+        rig.begin("arms_process", rig.robot.name)
+        command = [*MAIN, "rcp", "--port", "0", "--no-walk", "--no-camera", "--name", NAME]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            try:
+                port = int(re.search(r":(\d+)", server.stdout.readline())[1])
+                with Client(port=port) as client:
+                    yield rig, client
+            finally:
+                server.terminate()
+
+
+def thing(rig, name):
+    return rig.world.thing_poses[rig.world.things.index(name)]
+
+
+def test_an_operator_has_the_antenna_found_fetched_and_put_where_it_belongs():
+    with hall(seed=0) as (rig, client):
+        operator = operator_of(client)
+        canister = thing(rig, "canister").copy()
+        assert operator.play() == "done", operator.reason
+        assert operator.path == ["search", "approach", "grasp", "carry", "place", "done"]
+        assert operator.decisions == 2, "which thing it is, and which arm"
+        antenna = thing(rig, "antenna")
+        assert np.hypot(antenna[0] - GOAL.x, antenna[1] - GOAL.y) < GOAL.length / 2
+        assert antenna[2] == pytest.approx(0.86, abs=0.01), "on the stand"
+        upright = 1 - 2 * (antenna[4] ** 2 + antenna[5] ** 2)
+        assert upright > 0.99
+        assert thing(rig, "canister") == pytest.approx(canister, abs=0.005), "the other thing was left alone"
+        assert rig.world.held == {}
+        assert rig.upright
+        print(f"{operator.commands} commands, {operator.decisions} decisions, {operator.robot_time() / 60:.1f} minutes")
+
+
+def test_what_nobody_has_confirmed_or_holds_is_neither_grasped_nor_put_down():
+    with hall(seed=1) as (rig, client):
+        client.connect("operator")
+        client.take_control()
+        antenna = thing(rig, "antenna").copy()
+        client.do("MOVE TURNING LEFT 40 DEGREES", 300.0)
+        with pytest.raises(Refused, match="nobody has said what the antenna is"):
+            client.do("GRAB OBJECT(antenna)")
+        with pytest.raises(Refused, match="nothing that was seen is the antenna"):
+            client.do("GOTO OBJECT(antenna)", 60.0, lambda ways: ways[-1])
+        with pytest.raises(Refused, match="no hand holds the antenna"):
+            client.do("DROP OBJECT(antenna)")
+        assert thing(rig, "antenna") == pytest.approx(antenna, abs=1e-3)

@@ -1,0 +1,88 @@
+// What was seen, drawn over the camera's picture: where, how far, how sure; and a click on the picture as a place to go.
+import { rounded } from "./elements.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const NEAREST = 18; // px of the screen: so near to a thing a click means the thing
+
+export class Overlay {
+  /** go: to a place; goTo: to a thing */
+  constructor(svg, picture, go, goTo) {
+    Object.assign(this, { svg, picture, go, goTo, things: [], sight: null, shown: [] });
+    svg.addEventListener("click", (event) => {
+      const box = svg.getBoundingClientRect();
+      this.choose(event.clientX - box.left, event.clientY - box.top);
+    });
+  }
+
+  show(things, sight) {
+    Object.assign(this, { things, sight });
+    this.draw();
+  }
+
+  /** How large the picture is on the screen, and the focal length in the same pixels. */
+  get lens() {
+    const { clientWidth: width, clientHeight: height } = this.picture;
+    return { width, height, focal: height / 2 / Math.tan(this.sight.field_of_view / 2) };
+  }
+
+  /** Where a point of the world is in the picture; null if it is behind the camera. The camera looks along x, z is up. */
+  screen([x, y, z]) {
+    const c = this.sight.camera;
+    const d = [x - c[3], y - c[7], z - c[11]];
+    const [ahead, left, up] = [0, 1, 2].map((i) => c[i] * d[0] + c[4 + i] * d[1] + c[8 + i] * d[2]);
+    if (ahead < 0.05) return null;
+    const { width, height, focal } = this.lens;
+    return [width / 2 - (focal * left) / ahead, height / 2 - (focal * up) / ahead, focal / ahead];
+  }
+
+  /** Where the ground is that one sees at a place of the picture; null above the horizon. */
+  ground(across, down) {
+    const { width, height, focal } = this.lens;
+    const ray = [1, (width / 2 - across) / focal, (height / 2 - down) / focal];
+    const c = this.sight.camera;
+    const [x, y, z] = [0, 4, 8].map((i) => c[i] * ray[0] + c[i + 1] * ray[1] + c[i + 2] * ray[2]);
+    if (z > -0.02) return null;
+    const far = -c[11] / z;
+    return { x: c[3] + far * x, y: c[7] + far * y };
+  }
+
+  choose(across, down) {
+    if (!this.sight) return;
+    const near = this.shown.find(({ at: [x, y] }) => Math.hypot(x - across, y - down) < NEAREST);
+    if (near) return this.goTo(near.thing.name);
+    const place = this.ground(across, down);
+    if (place) this.go(Number(place.x.toFixed(2)), Number(place.y.toFixed(2)));
+  }
+
+  draw() {
+    this.svg.replaceChildren();
+    if (!this.sight || !this.picture.clientWidth) return;
+    const { width, height } = this.lens;
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.shown = [];
+    for (const thing of this.things) {
+      const at = this.screen(thing.position);
+      if (!at || at[0] < 0 || at[0] > width || at[1] < 0 || at[1] > height) continue;
+      this.shown.push({ thing, at });
+      this.mark(thing, at);
+    }
+  }
+
+  mark({ name, distance, deviation, accurate, visible }, [x, y, scale]) {
+    const kind = `${accurate ? "sure" : "unsure"}${visible ? "" : " hidden"}`;
+    const radius = Math.max(6, 2 * deviation * scale);
+    const told = `${name} ${rounded(distance, 2)} m ± ${rounded(1000 * deviation, 0)} mm`;
+    this.add("circle", { cx: x, cy: y, r: radius, class: kind });
+    const anchor = x < 90 ? "start" : x > this.lens.width - 90 ? "end" : "middle";
+    const text = { x, "text-anchor": anchor, class: kind };
+    this.add("text", { ...text, y: y - radius - 15 }, told);
+    this.add("text", { ...text, y: y - radius - 4 }, accurate ? "accurate enough to grasp" : "look again");
+  }
+
+  add(kind, attributes, text = "") {
+    const made = document.createElementNS(SVG, kind);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.textContent = text;
+    this.svg.append(made);
+  }
+}
