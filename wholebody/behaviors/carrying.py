@@ -177,7 +177,7 @@ class Carrying:
 
     def _take_arms(self) -> None:
         """The arms are the walker's from now on: it counts where their weight is."""
-        self.walking.walker.legs.hold(self._columns, self.chain.q[7 + self._columns])
+        self.walking.walker.legs.take(self._columns, self.chain.q[7:])
 
     def _go(self, period: float) -> None:
         """Walk as pulled; stop when there was hardly a pull for a while."""

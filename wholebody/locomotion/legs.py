@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from wholebody.kinematics import ClosedForm
 from wholebody.locomotion.gait import SOLES
@@ -31,10 +30,6 @@ class Legs:
         self.reach = 0.0
         self._goal = np.eye(4)
         self._seen: Snapshot | None = None  # with the joints as they are
-
-    def hold(self, columns: npt.NDArray[np.int64], positions: Array) -> None:
-        """Other joints, such as those of arms, are there from now on."""
-        self.joints[columns], self._seen = positions, None
 
     def place(self, pelvis_in_world: Array, rotation: Array, soles_to_world: tuple[Array, Array]) -> Array:
         """The joints with the legs so that the soles are there; the other joints stay as they are."""
