@@ -232,7 +232,7 @@ class Simulation:
 
     @property
     def thing_poses(self) -> Array:
-        """Where each of the things is: position and quaternion, w first; n × 7."""
+        """Where each of the things is: position and quaternion x y z w; n × 7."""
         return self._engine.world.things.poses(self._engine.world.data)
 
     def put_things(self, poses: Array) -> None:

@@ -19,6 +19,8 @@ from wholebody.robots.robot import Array, Robot
 CLOSED = 0.25
 """Share of their way that the fingers of a closed hand are told to go."""
 SIDES = ("left", "right")
+OURS, MUJOCOS = np.array([0, 1, 2, 4, 5, 6, 3]), np.array([0, 1, 2, 6, 3, 4, 5])
+"""From MuJoCo's pose, w first, to ours, and back."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def weld_to_hands(root: ET.Element, robot: Robot) -> None:
 
 
 def thing_record(count: int) -> Dtype:
-    """Build where all things are: x, y, z and quaternion (w first) of each, in world."""
+    """Build where all things are: x, y, z and quaternion (x y z w) of each, in world."""
     return np.dtype([("time", "<f8"), ("pose", "<f8", (count, 7))], align=True)
 
 
@@ -90,13 +92,13 @@ class Things:
         }
 
     def poses(self, data: Any) -> Array:
-        """Where each is: position and quaternion, w first."""
-        return np.array([data.qpos[at : at + 7] for at in self._at]).reshape(-1, 7)
+        """Where each is: position and quaternion x y z w."""
+        return np.array([data.qpos[at : at + 7] for at in self._at]).reshape(-1, 7)[:, OURS]
 
     def put(self, model: Any, data: Any, poses: Array) -> None:
         """Put each there, at rest."""
         for at, speed, pose in zip(self._at, self._speed, poses, strict=True):
-            data.qpos[at : at + 7] = pose
+            data.qpos[at : at + 7] = pose[MUJOCOS]
             data.qvel[speed : speed + 6] = 0.0
         mujoco.mj_kinematics(model, data)
 
