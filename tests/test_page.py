@@ -56,7 +56,6 @@ def test_the_page_shows_the_robot_and_what_it_sees_and_asks_nobody_else_for_anyt
     assert page.text_content("#robot") == "hubo2plus"
     assert page.locator("#joints tr").count() == len(robots.load("hubo2plus").joint_names)
     assert page.text_content("#ahead").endswith(" m"), "the wall"
-    page.screenshot(path=SCREENSHOTS / "page.png") if SCREENSHOTS else None
 
 
 @in_browser

@@ -59,9 +59,9 @@ def test_things_are_drawn_where_they_are_clicked_to_go_there_and_asked_about(pag
     at = page.evaluate("(p) => wholebody.overlay.screen(p)", CANISTER)
     drawn = page.evaluate("wholebody.overlay.shown[0].at")
     assert np.hypot(at[0] - drawn[0], at[1] - drawn[1]) < 8, "the circle is on the canister"
-    floor = page.evaluate("wholebody.overlay.screen([2.6, 0.4, 0])")
+    floor = page.evaluate("wholebody.overlay.screen([3.4, 0.6, 0])")
     ground = page.evaluate("([x, y]) => wholebody.overlay.ground(x, y)", floor)
-    assert (ground["x"], ground["y"]) == pytest.approx((2.6, 0.4), abs=1e-6)
+    assert (ground["x"], ground["y"]) == pytest.approx((3.4, 0.6), abs=1e-6)
     assert page.evaluate("wholebody.overlay.ground(100, 5)") is None, "the sky is no place to go"
 
     wait_for(lambda: "no walking" not in page.text_content("#legs"), 60)
@@ -73,11 +73,11 @@ def test_things_are_drawn_where_they_are_clicked_to_go_there_and_asked_about(pag
     assert "nothing that was seen is the antenna" in page.text_content("#commands")
     assert not page.is_visible("#decision")
 
-    page.locator("#seen").click(position={"x": at[0], "y": at[1]})
+    page.locator("#picture").click(position={"x": at[0], "y": at[1]})
     wait_for(lambda: "GOTO OBJECT(candidate_1)" in page.text_content("#commands"))
     order(page, "STOP")
-    page.locator("#seen").click(position={"x": floor[0], "y": floor[1]})
-    wait_for(lambda: re.search(r"GOTO 2\.\d+ 0\.\d+", page.text_content("#commands") + said(page)))
+    page.locator("#picture").click(position={"x": floor[0], "y": floor[1]})
+    wait_for(lambda: re.search(r"GOTO 3\.\d+ 0\.\d+", page.text_content("#commands") + page.text_content("#queue")))
 
 
 def test_a_gamepad_drives_and_stops_and_what_waits_can_be_cancelled(page):
@@ -108,7 +108,7 @@ class Hand:
 
 
 def test_a_task_marker_that_is_dragged_sets_the_goal_of_the_controller(page):
-    hand, parameters = Hand(np.array([0.4, 0.0, 1.0])), Parameters()
+    hand, parameters = Hand(np.array([0.4, -0.4, 0.5])), Parameters()
     parameters.add_attributes("tasks.hand", hand)
     ending = threading.Event()
     with (
@@ -132,9 +132,9 @@ def test_a_task_marker_that_is_dragged_sets_the_goal_of_the_controller(page):
             )
             page.mouse.move(x, y)
             page.mouse.down()
-            page.mouse.move(x, y - 60, steps=4)
+            page.mouse.move(x, y + 60, steps=4)
             page.mouse.up()
-            wait_for(lambda: hand.goal[2] > 1.05, 20)
+            wait_for(lambda: hand.goal[2] < 0.45, 20)
             wait_for(lambda: "OK PARAM reach:tasks.hand.goal" in said(page))
         finally:
             ending.set()

@@ -11,34 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wholebody.behaviors.arms import SIDES
+from wholebody.behaviors.order_desk import OrderDesk
 from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.reaching_orders import CONTROLLER, Kind, Order, doing_record, order_record, read_order
-from wholebody.behaviors.walking_orders import Stage, report_record
-from wholebody.errors import BadMessage, LayoutMismatch, NoController, TooManyWriters, WholebodyError
-from wholebody.hardware import Names
-from wholebody.messages import TEXT_SIZE
-from wholebody.parameters.owned import Opened
-
-CLIENTS, KEPT = 16, 64
+from wholebody.behaviors.walking_orders import Stage
+from wholebody.errors import BadMessage, WholebodyError
 
 
-class ReachingDesk(Opened):
+class ReachingDesk(OrderDesk):
     """Passes orders on to a Reaching; one arm can be told something while the other one moves."""
 
     def __init__(self, reaching: Reaching, robot: str = "", controller: str = CONTROLLER) -> None:
-        super().__init__()
+        super().__init__(robot, controller, order_record(), doing_record())
         self.reaching = reaching
         self._now: dict[str, Order] = {}
-        names = Names(robot)
-        orders = self._channel(names.orders(controller), order_record(), KEPT, CLIENTS)
-        self._orders = self._opened.enter_context(orders.reader())
-        self._orders.latest()  # what was told before is for another life
-        try:
-            self._reports = self._writer(names.reports(controller), report_record(), KEPT, writers=1)
-            self._doing = self._writer(names.doing(controller), doing_record(), writers=1)
-        except (TooManyWriters, LayoutMismatch):
-            self.close()
-            raise NoController(f"a controller '{controller}' runs on '{names.robot}' already; stop it first") from None
         self._do: dict[Kind, Callable[[Order], None]] = {
             Kind.REACH: lambda order: reaching.reach(order.side, order.values[:3], order.values[3]),
             Kind.CARRY: lambda order: reaching.carry(order.side),
@@ -53,7 +39,7 @@ class ReachingDesk(Opened):
         if self._orders.next():
             self._take(time)
         for side in [side for side in self._now if not self.reaching.busy(side)]:
-            self._report(self._now.pop(side), Stage.COMPLETED, time)
+            self._report(self._now.pop(side).number, Stage.COMPLETED, time)
         message = self._doing.message
         message["time"], message["taken"] = time, [self.reaching.takes(side) for side in SIDES]
         message["load"] = [self.reaching.load(side) for side in SIDES]
@@ -65,29 +51,23 @@ class ReachingDesk(Opened):
         try:
             order = read_order(message)
         except ValueError:
-            order = Order(int(message["number"]), Kind.STOP)
-            self._report(order, Stage.REFUSED, time, f"{int(message['kind'])} is no kind of order; see Kind")
+            wrong = f"{int(message['kind'])} is no kind of order; see Kind"
+            self._report(int(message["number"]), Stage.REFUSED, time, wrong)
             return
         try:
             if not all(abs(value) < 10.0 for value in order.values):
                 raise BadMessage(f"an order with {order.values}; give metres in the base")
             self._do[order.kind](order)
         except WholebodyError as error:
-            self._report(order, Stage.REFUSED, time, str(error))
+            self._report(order.number, Stage.REFUSED, time, str(error))
             return
         ended = list(self._now) if order.kind is Kind.STOP else [order.side]
         for side in ended:
             if side in self._now:
-                self._report(self._now.pop(side), Stage.INTERRUPTED, time, f"order {order.number} came after it")
-        self._report(order, Stage.ACCEPTED, time)
-        self._report(order, Stage.STARTED, time)
+                self._report(self._now.pop(side).number, Stage.INTERRUPTED, time, f"order {order.number} came after it")
+        self._report(order.number, Stage.ACCEPTED, time)
+        self._report(order.number, Stage.STARTED, time)
         if order.kind is Kind.STOP:
-            self._report(order, Stage.COMPLETED, time)
+            self._report(order.number, Stage.COMPLETED, time)
         else:
             self._now[order.side] = order
-
-    def _report(self, order: Order, stage: Stage, time: float, text: str = "") -> None:
-        message = self._reports.message
-        message["number"], message["stage"], message["time"] = order.number, stage, time
-        message["text"] = text.encode()[:TEXT_SIZE].decode(errors="ignore").encode()
-        self._reports.put()

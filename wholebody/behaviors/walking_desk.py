@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from wholebody.behaviors.order_desk import OrderDesk, fitting
 from wholebody.behaviors.walking import Walking
 from wholebody.behaviors.walking_orders import (
     CONTROLLER,
@@ -27,19 +28,11 @@ from wholebody.behaviors.walking_orders import (
     doing_record,
     order_record,
     read_order,
-    report_record,
 )
-from wholebody.errors import BadFootsteps, LayoutMismatch, NoController, TooManyWriters, VelocityClamped, WholebodyError
-from wholebody.hardware import Names
-from wholebody.messages import TEXT_SIZE
-from wholebody.parameters.owned import Opened
+from wholebody.errors import BadFootsteps, VelocityClamped, WholebodyError
 
-CLIENTS = 64
-"""Processes that may tell it something at the same time."""
 QUIET = 0.1
 """s. How long the robot stands, and no sensor is silent, before an order counts as completed."""
-KEPT = 256
-"""Orders and reports that are not overwritten yet."""
 _BEARING = {"both": Bearing.BOTH, "left": Bearing.LEFT, "right": Bearing.RIGHT}
 
 
@@ -54,24 +47,14 @@ class _UnderWay:
     quiet_since: float | None = None  # when the robot came to stand, with all its senses
 
 
-class WalkingDesk(Opened):
+class WalkingDesk(OrderDesk):
     """Passes orders on to a Walking, and tells what becomes of them, and where it is."""
 
     def __init__(self, walking: Walking, robot: str = "", controller: str = CONTROLLER) -> None:
-        super().__init__()
+        super().__init__(robot, controller, order_record(), doing_record())
         self.walking = walking
         self.moves = False  # whether it was ever told to stand: before that it moves nothing
         self._now: _UnderWay | None = None
-        names = Names(robot)
-        orders = self._channel(names.orders(controller), order_record(), KEPT, CLIENTS)
-        self._orders = self._opened.enter_context(orders.reader())
-        self._orders.latest()  # what was told before is for another life
-        try:
-            self._reports = self._writer(names.reports(controller), report_record(), KEPT, writers=1)
-            self._doing = self._writer(names.doing(controller), doing_record(), writers=1)
-        except (TooManyWriters, LayoutMismatch):
-            self.close()
-            raise NoController(f"a controller '{controller}' runs on '{names.robot}' already; stop it first") from None
         self._do: dict[Kind, Callable[[Order], None]] = {
             Kind.STAND: self._stand,
             Kind.GO: self._go,
@@ -93,7 +76,7 @@ class WalkingDesk(Opened):
         message, walking = self._doing.message, self.walking
         message["time"], message["place"], message["standing"] = time, walking.place, walking.up and walking.standing
         message["bearing"], message["order"] = self._bearing, 0 if self._now is None else self._now.order.number
-        message["trouble"] = _text(walking.trouble)
+        message["trouble"] = fitting(walking.trouble)
         self._doing.put()
 
     def end(self, time: float, why: str) -> None:
@@ -199,13 +182,3 @@ class WalkingDesk(Opened):
         assert self._now is not None
         number, self._now = self._now.order.number, None
         self._report(number, stage, time, text)
-
-    def _report(self, number: int, stage: Stage, time: float, text: str = "") -> None:
-        message = self._reports.message
-        message["number"], message["stage"], message["time"], message["text"] = number, stage, time, _text(text)
-        self._reports.put()
-
-
-def _text(words: str) -> bytes:
-    """So much of some words as a record has room for."""
-    return words.encode()[:TEXT_SIZE].decode(errors="ignore").encode()

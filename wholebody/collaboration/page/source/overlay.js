@@ -8,8 +8,8 @@ export class Overlay {
   /** go: to a place; goTo: to a thing */
   constructor(svg, picture, go, goTo) {
     Object.assign(this, { svg, picture, go, goTo, things: [], sight: null, shown: [] });
-    svg.addEventListener("click", (event) => {
-      const box = svg.getBoundingClientRect();
+    picture.addEventListener("click", (event) => {
+      const box = picture.getBoundingClientRect();
       this.choose(event.clientX - box.left, event.clientY - box.top);
     });
   }
