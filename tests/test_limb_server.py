@@ -95,6 +95,7 @@ def test_each_joint_follows_the_highest_rank_that_wishes_for_it_and_others_their
 
 def test_of_two_of_one_rank_a_joint_stays_with_the_one_it_follows():
     merged = server()
+    merged.tell("second", wish(1, LSP=0.1), 0.0)  # known for longer
     merged.tell("first", wish(1, RSP=-0.5), 0.0)
     merged.step(0.0)
     for cycle in range(1, 50):
