@@ -219,6 +219,16 @@ def test_an_accelerometer_that_dies_is_counted_and_the_feet_speak(pushed):
     assert np.degrees(rms((tilts(orientation) - tilts(pushed.attitude))[200:])) < 0.5
 
 
+def test_a_robot_that_is_dropped_at_the_start_is_taken_to_stand_on_its_soles_and_one_that_hangs_is_not():
+    state = Simulation(HUBO).truth
+    tilt = np.radians(20.0)
+    for gravity, pitch in ((1.2, 0.0), (9.81, -tilt)):
+        state["force_torque"] = 0.0
+        state["imu"]["linear_acceleration"] = gravity * np.array([np.sin(tilt), 0.0, np.cos(tilt)])
+        balance = BalanceEstimator(MODEL).update(state)
+        assert np.abs(roll_pitch_yaw(balance.orientation) - (0.0, pitch, 0.0)).max() < 1e-3
+
+
 def test_time_that_stands_still_runs_back_or_leaps():
     simulation, estimator = Simulation(HUBO, sensors=SENSORS), BalanceEstimator(MODEL)
     state = simulation.new_state()

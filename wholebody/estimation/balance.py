@@ -145,11 +145,16 @@ class BalanceEstimator:
             self.faults.last = "an encoder" if encoders else "a force-torque sensor of the feet"
 
     def _begin(self) -> None:
-        """Up is where the loaded soles or the accelerometer say; the world's origin is between the soles."""
-        legs = self.filter.legs
+        """Up is where the loaded soles say; if none is, the accelerometer, unless that reads much else than gravity.
+
+        The world's origin is between the soles.
+        """
+        legs, felt = self.filter.legs, self._readings.motion[7:10]
         self.contacts.start(self._written.wrench_in_sole)
         legs.contact[:], legs.firm[:] = self.contacts.contact, self.contacts.firm
-        up = legs.E[legs.contact > 0, :, 2].sum(0) if legs.contact.any() else self._readings.motion[7:10]
+        hangs = not legs.contact.any() and abs(np.linalg.norm(felt) - GRAVITY) < 0.5 * GRAVITY
+        loaded = legs.contact > 0 if legs.contact.any() else np.ones(len(legs.contact), np.bool_)
+        up = felt if hangs else legs.E[loaded, :, 2].sum(0)
         orientation, bias = np.array([0.0, 0.0, 0.0, 1.0]), self.filter.gyro_bias.copy()
         if np.isfinite(up).all() and np.linalg.norm(up) > senses.WEIGHTLESS:
             quaternion_of_tilt(up, orientation)

@@ -4,8 +4,9 @@ A servo pushes with τ = K (θ_told − θ) − D θ̇. So that θ follows θ* w
 
     θ_told = θ* + (τ* + D θ̇*) / K,
 
-where τ* = g(q) − Σ Jᵀ w carries the weight of all links on feet that push with the wrenches w. Where a spring stands
-between the joint and what it moves, 1/K is the sum of both.
+where τ* = g(q) − Σ Jᵀ w carries the weight of all links on feet that push with the wrenches w. A spring under an ankle,
+at the origin of the sole's link, bends by the moment of w about that point, which is not the one about the joint: the
+joints that turn the foot are turned back by as much.
 """
 
 from __future__ import annotations
@@ -24,15 +25,16 @@ class ServoLead:
     """For robots whose servo gains are known; joints without one are told where they shall be."""
 
     def __init__(self, model: Model, softness: Array | None = None) -> None:
-        """`softness` is what each joint yields beside its servo, rad/(N·m)."""
+        """`softness` is what the springs under joints that turn the feet yield, rad/(N·m), one for each joint."""
         robot = model.robot
         gains = [robot.gains.get(joint.name) for joint in robot.moving]
         self.model = model
         self._yield = np.array([1.0 / gain.stiffness if gain and gain.stiffness > 0 else 0.0 for gain in gains])
-        if softness is not None:
-            self._yield += softness
+        self._softness = np.zeros(len(gains)) if softness is None else softness
         self._lag = np.array([gain.damping / gain.stiffness if gain and gain.stiffness > 0 else 0.0 for gain in gains])
         self._soles = np.array([model.surface(sole) for sole in SOLES])
+        places = [robot.surface(sole).at.matrix for sole in SOLES]
+        self._from_spring = np.array([place[:3, :3].T @ place[:3, 3] for place in places])  # to the sole, in its axes
         self._told = np.zeros(len(gains))
 
     def tell(
@@ -58,6 +60,8 @@ class ServoLead:
             joints,
             velocities,
             self._yield,
+            self._softness,
+            self._from_spring,
             self._lag,
             self.model.total_mass,
             acceleration,
@@ -79,6 +83,8 @@ def lead(
     joints: Array,
     velocities: Array,
     yields: Array,
+    softness: Array,
+    from_spring: Array,
     lag: Array,
     mass: float,
     acceleration: Array,
@@ -89,12 +95,12 @@ def lead(
     left_share: float,
     told: Array,
 ) -> None:
-    """θ* + (g − Σ Jᵀ w) / K + D θ̇* / K; each foot pushes as far from its middle as the zmp is from between them."""
+    """θ* + (g − Σ Jᵀ w + D θ̇*) / K − flexion; each foot pushes as far from its middle as the zmp from between them."""
     seen = values(integers, storage)
     share = np.array([left_share, 1.0 - left_share])
     off_x = zmp[0] - share[0] * left[0, 3] - share[1] * right[0, 3]
     off_y = zmp[1] - share[0] * left[1, 3] - share[1] * right[1, 3]
-    wrench = np.empty((2, 6))
+    wrench, bending = np.empty((2, 6)), np.empty((2, 3))
     for side in range(2):
         fx, fy = share[side] * mass * acceleration[0], share[side] * mass * acceleration[1]
         fz = share[side] * mass * GRAVITY
@@ -102,9 +108,15 @@ def lead(
         for i in range(3):
             wrench[side, i] = rotation[0, i] * fx + rotation[1, i] * fy + rotation[2, i] * fz
             wrench[side, 3 + i] = rotation[0, i] * mx + rotation[1, i] * my + rotation[2, i] * mz
+        arm = np.ascontiguousarray(seen.placement[frames[side], :3, :3]) @ from_spring[side]
+        bending[side] = wrench[side, 3:] + np.cross(arm, wrench[side, :3])
     for j in range(len(joints)):
         load = seen.g[6 + j]
         for side in range(2):
             for i in range(6):
                 load -= seen.jacobian[frames[side], i, 6 + j] * wrench[side, i]
-        told[j] = joints[j] + yields[j] * load + lag[j] * velocities[j]
+        bent = 0.0
+        for side in range(2):
+            for i in range(3):
+                bent += softness[j] * seen.jacobian[frames[side], 3 + i, 6 + j] * bending[side, i]
+        told[j] = joints[j] + yields[j] * load - bent + lag[j] * velocities[j]
