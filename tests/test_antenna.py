@@ -11,9 +11,11 @@ import subprocess
 
 import numpy as np
 import pytest
-from robot_processes import EXAMPLES, MAIN
+from robot_processes import EXAMPLES, MAIN, wait_for
 from walking_rig import NAME, Rig
 
+from wholebody.behaviors.reaching_client import ReachingClient
+from wholebody.behaviors.walking_orders import Stage
 from wholebody.collaboration.rcp.client import Client
 from wholebody.errors import Refused
 from wholebody.simulation.scenes import footprints
@@ -81,3 +83,28 @@ def test_what_nobody_has_confirmed_or_holds_is_neither_grasped_nor_put_down():
         with pytest.raises(Refused, match="no hand holds the antenna"):
             client.do("DROP OBJECT(antenna)")
         assert thing(rig, "antenna") == pytest.approx(antenna, abs=1e-3)
+        stops_while_an_arm_moves(rig, client)
+
+
+def stops_while_an_arm_moves(rig, client):
+    """STOP holds an arm where it is, whoever moves it, and the robot goes on standing."""
+
+    def arm():
+        return rig.world.truth["position"][[rig.robot.index[name] for name in rig.robot.groups["right_arm"]]]
+
+    def passes(seconds):
+        since = rig.world.time
+        wait_for(lambda: rig.world.time > since + seconds, 60.0)
+
+    with ReachingClient(NAME) as arms:
+        hanging = arm()
+        carry = arms.carry("right")
+        wait_for(lambda: np.abs(arm() - hanging).max() > 0.2, 60.0)
+        assert client.do("STOP", 60.0) == "COMPLETED"
+        assert arms.reports(carry)[-1].stage is Stage.INTERRUPTED
+        passes(0.5)
+        held = arm()
+        passes(2.0)
+        assert arm() == pytest.approx(held, abs=0.02)
+        assert np.abs(arm() - hanging).max() > 0.2, "it holds the arm, and does not let it fall"
+        assert rig.upright

@@ -7,6 +7,7 @@ DROP OBJECT(antenna)    on the stand that it is before, at the height at which i
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -100,9 +101,9 @@ class Fetching:
         return self._drop(errands)
 
     def stop(self) -> None:
-        """Hold the arms where they are, if they are moved."""
-        if self._client is not None and self._client.alive:
-            self._client.stop()
+        """Hold the arms where they are, whoever has told them to move."""
+        with contextlib.suppress(NoController):
+            self._connected().stop()
 
     def close(self) -> None:
         """Let go of channels."""

@@ -110,11 +110,21 @@ def _runs(name: str, controller: str) -> bool:
     return False
 
 
+def _has_things(scene: str) -> bool:
+    from wholebody.simulation.scenes import has_things
+
+    return has_things(scene)
+
+
 @contextlib.contextmanager
-def camera(name: str, wanted: bool) -> Iterator[None]:
-    """The camera of a simulated robot, drawn beside us; real ones have their own."""
+def camera(name: str, wanted: bool, pictures: bool = True) -> Iterator[None]:
+    """The camera of a simulated robot, drawn beside us; real ones have their own.
+
+    If nobody wants pictures it is there to find things, and only where there are any.
+    """
     plan = plan_of_robot(name)
-    if not wanted or plan is None or plan.tier != "virtual" or plan.loopback:
+    simulated = plan is not None and plan.tier == "virtual" and not plan.loopback
+    if plan is None or not (wanted and simulated and (pictures or _has_things(plan.scene))):
         yield
         return
     with beside(name, "wholebody.cli.camera_process", Names(name).robot, plan.robot, plan.scene):

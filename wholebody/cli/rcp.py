@@ -61,7 +61,7 @@ def rcp(
     with (
         DeskPlace(name) as place,
         people.controllers(name, which, walk),
-        people.camera(name, camera),
+        people.camera(name, camera, pictures=False),
         contextlib.closing(body),
         contextlib.suppress(KeyboardInterrupt),
     ):

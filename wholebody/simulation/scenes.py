@@ -218,6 +218,13 @@ def footprints(text: str) -> list[Footprint]:
     return found
 
 
+def has_things(text: str) -> bool:
+    """Whether something in a scene can be moved."""
+    root = ET.Element("mujoco")
+    named(text)(root)
+    return any(body.find("freejoint") is not None for body in _world(root).findall("body"))
+
+
 def _number(part: str, value: str) -> float:
     try:
         number = float(value)

@@ -96,8 +96,8 @@ class Server:
                         break
                 self._send_all()
                 await asyncio.sleep(0)  # others wait, too
-        except (ConnectionError, ssl.SSLError):
-            pass
+        except (ConnectionError, ssl.SSLError, asyncio.CancelledError):
+            pass  # a line that is cut by them, or by the end of the server, which needs no more of this task
         finally:
             self.desk.close(session, time.monotonic())
             self._send(session)
