@@ -112,7 +112,11 @@ def test_a_controller_killed_in_mid_step_is_followed_by_another_that_recovers():
     told.stands()
 
 
-def test_a_sensor_that_dies_while_walking_stops_it_and_it_stands():
+@pytest.mark.parametrize(
+    ("sensor", "reading", "named"),
+    [("imu", "angular_velocity", "IMU"), ("force_torque", "force", "force-torque sensor")],
+)
+def test_a_sensor_that_dies_while_walking_stops_it_and_it_stands(sensor, reading, named):
     told = Told()
     told.walking.stand()
     told.stands()
@@ -120,11 +124,11 @@ def test_a_sensor_that_dies_while_walking_stops_it_and_it_stands():
     told.go(3.0)
 
     def dead(state):
-        state["imu"]["angular_velocity"] = math.nan
+        state[sensor][reading] = math.nan
 
     told.spoil = dead
     told.stands()
-    assert "IMU" in told.walking.trouble
+    assert named in told.walking.trouble
     with pytest.raises(SensorLost):
         told.walking.walk(distance=1.0)
 

@@ -100,7 +100,7 @@ class DcmStabilizer:
         self._integral += period * (off - self._integral if gains.integral else 0.0)
         pull = gains.position * (balance.com_in_world[:2] - self._com)
         pull += gains.velocity * (balance.com_velocity[:2] - self._velocity)
-        self._velocity = self._velocity + period * (omega**2 * (self._com - zmp) + pull)
+        self._velocity = self._velocity + period * (omega**2 * (self._com - zmp + target.pull) + pull)
         self._com = self._com + period * self._velocity
         command = as_planned(target)
         command.com[:2] = self._com

@@ -10,7 +10,9 @@ import numpy as np
 from wholebody.errors import BadGait
 from wholebody.locomotion.footsteps import Feet, Place, StepLimits
 from wholebody.locomotion.pendulum import frequency
+from wholebody.model.layout import Array
 from wholebody.model.model import Model
+from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Bounds, Unit
 
 SOLES = ("left_sole", "right_sole")
@@ -24,22 +26,26 @@ class Gait:
     double_support  both feet on the ground, a part of the step's time
     lift            how high a foot that swings is lifted
     via             when a foot that swings is lifted highest, as a share of its time
+    gently          from which share of its lift on a foot comes down slowly
     begin           to shift the weight before the first step
     settle          to come to rest after the last step
     inward          from the middle of the sole that supports to the weight, towards the other foot
     forward         from the middle of the sole that supports to the weight, ahead
     height          of the centre of mass above the soles; it changes only before the robot stands up
+    swing_share     how strongly a leg that swings pushes the body back, see swing_share()
     """
 
     step_time: Annotated[float, Unit("s"), Bounds(0.2, 5.0)] = 0.8
     double_support: Annotated[float, Unit("s"), Bounds(0.02, 2.0)] = 0.16
     lift: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.04
     via: Annotated[float, Unit("1"), Bounds(0.1, 0.9)] = 0.5
+    gently: Annotated[float, Unit("1"), Bounds(0.0, 0.3)] = 0.0
     begin: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 1.0
     settle: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 1.0
     inward: Annotated[float, Unit("m"), Bounds(-0.1, 0.1)] = 0.0
     forward: Annotated[float, Unit("m"), Bounds(-0.1, 0.1)] = 0.0
     height: Annotated[float, Unit("m"), Bounds(0.01, 3.0)] = 0.6
+    swing_share: Annotated[float, Unit("1"), Bounds(0.0, 0.5)] = 0.0
     limits: StepLimits = field(default_factory=StepLimits)
 
     def __post_init__(self) -> None:
@@ -86,6 +92,31 @@ def gait_of(model: Model, step_time: float | None = None) -> Gait:
             in_need=0.3 * scale,
         ),
     )
+
+
+def swing_share(model: Model) -> float:
+    """How far ahead of a pendulum's the zero moment point is while a foot accelerates, in units of ẍ / ω².
+
+    The pendulum has no legs. With them, p = c − c̈ / ω² − L̇ / (M g), where a foot that is drawn ahead at 1 m/s under a
+    centre of mass at rest gives the angular momentum L about the lateral axis: the share is −L / (M h · 1 m/s).
+    """
+    snapshot = model.at(model.posture("stand"))
+    ways = [_legs_under_a_base(model, snapshot, base) for base in (np.zeros(3), *np.eye(3))]
+    still, per_base = ways[0], np.array(ways[1:]) - ways[0]
+    base = np.linalg.solve((snapshot.com_jacobian @ per_base.T), -snapshot.com_jacobian @ still)
+    momentum = snapshot.momentum_matrix @ (still + base @ per_base)
+    return max(0.0, -float(momentum[4]) / (model.total_mass * standing(model)[1]))
+
+
+def _legs_under_a_base(model: Model, snapshot: Snapshot, base: Array) -> Array:
+    """All velocities if the base moves so, the left sole rests, and the right one goes ahead at 1 m/s; none turns."""
+    velocity = np.zeros(model.nv)
+    velocity[:3] = base
+    for sole, group, ahead in zip(SOLES, ("left_leg", "right_leg"), (0.0, 1.0), strict=True):
+        columns = 6 + np.array(model.robot.group(group))
+        wanted = np.concatenate([np.array([ahead, 0.0, 0.0]) - base, np.zeros(3)])
+        velocity[columns] = np.linalg.lstsq(snapshot.jacobian(model.surface(sole))[:, columns], wanted, rcond=None)[0]
+    return velocity
 
 
 def standing(model: Model) -> tuple[Feet, float]:

@@ -6,7 +6,7 @@ It is made while walking: steps may be added, replaced and led elsewhere, and wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +15,16 @@ from wholebody.locomotion.footsteps import OTHER, OUTWARD, Feet, Footstep, Place
 from wholebody.locomotion.gait import Gait
 from wholebody.locomotion.pendulum import ZmpPath
 from wholebody.locomotion.support_area import nearest_inside
-from wholebody.locomotion.swing import FootPoint, Swing
+from wholebody.locomotion.swing import FootPoint, Swing, quintic_acceleration
 from wholebody.model.layout import Array
+
+PARTS: Array = np.arange(1, 9) / 8
+"""Where in a phase the zero moment point's path has knots, as shares of its time."""
+UNDER_BODY = 0.6
+"""Of 2, both legs under a body that accelerates, how much is allowed for. With all of it the body stays upright and
+a foot whose height errs lands early, and hard; with less, the body leans back by half a degree and it lands later."""
+ROUNDS = 2
+"""Of laying the path anew; each leaves a small share of what was wrong."""
 
 
 class Planned(NamedTuple):
@@ -46,7 +54,7 @@ class Target:
     support: Support
     left: FootPoint
     right: FootPoint
-    zmp: Array
+    zmp: Array  # where the ground pushes
     dcm: Array
     com: Array
     com_velocity: Array
@@ -56,6 +64,7 @@ class Target:
     phase_left: float  # s, to the end of the phase
     landing: Place | None  # where the foot that swings will be put
     double_support: float  # s, after it lands
+    pull: Array = field(default_factory=lambda: np.zeros(2))  # from the pendulum's zero moment point to the ground's
 
     def foot(self, side: Side) -> FootPoint:
         """One of the feet."""
@@ -71,13 +80,15 @@ class Pattern:
     """The walk as it is planned now.
 
     The zero moment point rests under the foot that supports, and goes in a straight line to the other while both do;
-    the centre of mass follows in closed form (see ZmpPath).
+    the centre of mass follows in closed form (see ZmpPath). It is that of a pendulum, which has no legs: the pendulum's
+    zero moment point is led by as much as the inertia of the legs puts the ground's off.
     """
 
     def __init__(self, gait: Gait, feet: Feet, time: float = 0.0) -> None:
         """Stand on these feet."""
         self.gait = gait  # of all that is planned from now on
         self.feet = feet  # where they stand, or stood last
+        self.swing = Swing  # how they go from place to place
         self._phases: list[Phase] = []
         self._swing: Swing | None = None
         middle = self._between(feet)
@@ -191,28 +202,32 @@ class Pattern:
             point = self._swing.at(time)
             left, right = (point, right) if phase.step.side == "left" else (left, point)
         state = self._path.at(time)
+        pull = self._pull(state.zmp, state.com, time)
+        ground = state.zmp + pull
         support: Support = "both" if phase is None else phase.support
         return Target(
             time,
             support,
             left,
             right,
-            state.zmp,
+            ground,
             state.dcm,
             state.com,
             state.com_velocity,
             self.gait.height,
             self.gait.omega,
-            self._share(support, state.zmp, self.gait if phase is None else phase.gait),
+            self._share(support, ground, self.gait if phase is None else phase.gait),
             np.inf if phase is None else phase.end - time,
             None if phase is None or phase.step is None else phase.step.at,
             self.gait.double_support,
+            pull,
         )
 
     def _new_swing(self, phase: Phase) -> Swing:
         assert phase.step is not None
         start = self.feet.of(phase.step.side)
-        return Swing(start, phase.step.at, phase.begin, phase.end, phase.gait.lift, phase.gait.via)
+        gait, times = phase.gait, (phase.begin, phase.end)
+        return self.swing(start, phase.step.at, *times, gait.lift, gait.via, gently=gait.gently)
 
     def _share(self, support: Support, zmp: Array, gait: Gait) -> float:
         if support != "both":
@@ -260,11 +275,52 @@ class Pattern:
         return phases
 
     def _lay_path(self, time: float, zmp: Array, com: Array) -> None:
-        knots = [(phase.end, phase.weight) for phase in self._phases if phase.end > time + 1e-9]
-        times, points = [time, *(end for end, _ in knots)], [zmp, *(point for _, point in knots)]
+        """From here on; `zmp` is the pendulum's. What legs do to it depends on the path, so it is laid over again."""
+        times, ground, legs = self._knots(time, zmp + self._pull(zmp, com, time))
+        knots = ground - legs
+        knots[0] = zmp
+        self._path = ZmpPath(times, knots, self.gait.omega, com)
+        for _ in range(ROUNDS if self.gait.swing_share > 0.0 else 0):
+            knots = ground - legs + UNDER_BODY * self.gait.swing_share * (self._path.coms - self._path.knots)
+            knots[0], knots[-1] = zmp, ground[-1]
+            self._path = ZmpPath(times, knots, self.gait.omega, com)
+
+    def _knots(self, time: float, there: Array) -> tuple[Array, Array, Array]:
+        """Times from now on, where the ground pushes then (n × 2), and how far legs that swing put that off (n × 2)."""
+        times, ground, legs = [np.array([time])], [there[None]], [np.zeros((1, 2))]
+        since, feet, parts = time, self.feet, PARTS if self.gait.swing_share > 0.0 else PARTS[-1:]
+        for phase in self._phases:
+            if phase.end > time + 1e-9:
+                each = phase.begin + parts * (phase.end - phase.begin)
+                each = each[each > time + 1e-6]
+                share = (each - since) / (phase.end - since)
+                times.append(each)
+                ground.append(there + share[:, None] * (phase.weight - there))
+                legs.append(self._pulls(phase, feet, each))
+                since, there = phase.end, phase.weight
+            feet = phase.feet
         if len(times) == 1:
-            times, points = [time, time + 0.01], [zmp, zmp]
-        self._path = ZmpPath(times, points, self.gait.omega, com)
+            return np.array([time, time + 0.01]), np.array([there, there]), np.zeros((2, 2))
+        return np.concatenate(times), np.concatenate(ground), np.concatenate(legs)
+
+    def _pull(self, zmp: Array, com: Array, time: float) -> Array:
+        """From the pendulum's zero moment point to the ground's: w (ẍ_swing − UNDER_BODY c̈) / ω²."""
+        legs = UNDER_BODY * self.gait.swing_share * (zmp - com)
+        return legs if self._swing is None else legs + self._push * self._swing.acceleration(time)[:2]
+
+    @property
+    def _push(self) -> float:
+        return self.gait.swing_share / self.gait.omega**2
+
+    def _pulls(self, phase: Phase, feet: Feet, times: Array) -> Array:
+        """Of a leg that will swing, or swings, from where the feet stand before: n × 2."""
+        if phase.step is None:
+            return np.zeros((len(times), 2))
+        if phase is self._phases[0] and self._swing is not None:
+            return np.array([self._push * self._swing.acceleration(time)[:2] for time in times])
+        way = np.subtract(phase.step.at, feet.of(phase.step.side))[:2]
+        duration = phase.end - phase.begin
+        return np.outer(self._push / duration**2 * quintic_acceleration((times - phase.begin) / duration), way)
 
     def _under(self, feet: Feet, side: Side, gait: Gait) -> Array:
         """Where the weight is when only this foot supports."""

@@ -93,6 +93,13 @@ class ZmpPath:
         evaluate_path(self.times, self.knots, self.omega, self._coefficients, time, numbers)
         return PendulumState(numbers[0], numbers[1], numbers[2], numbers[3])
 
+    @property
+    def coms(self) -> Array:
+        """The centre of mass at each of the knots: n × 2."""
+        first = self._coefficients[:, :2].copy()
+        first[:-1] *= np.exp(-self.omega * np.diff(self.times))[:, None]
+        return np.asarray(self.knots + 0.5 * first + self._coefficients[:, 2:])
+
 
 class PendulumState(NamedTuple):
     """Zero moment point, divergent component, centre of mass and its velocity: x and y each."""

@@ -167,7 +167,7 @@ class RegionStabilizer:
             self._com, self._velocity = target.com.copy(), target.com_velocity.copy()
         k = self.gains.pull
         pull = k * k * (balance.com_in_world[:2] - self._com) + 2.0 * k * (balance.com_velocity[:2] - self._velocity)
-        self._velocity = self._velocity + period * (target.omega**2 * (self._com - zmp) + pull)
+        self._velocity = self._velocity + period * (target.omega**2 * (self._com - zmp + target.pull) + pull)
         self._com = self._com + period * self._velocity
         return self._com
 

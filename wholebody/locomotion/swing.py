@@ -11,6 +11,9 @@ from wholebody.locomotion.footsteps import Place
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
+SLOW, STOP = 0.4, 0.1
+"""Of the time in which a foot comes down, if gently: that in which it is slow, and that in which it then stops."""
+
 
 class FootPoint(NamedTuple):
     """Where a foot is: its place, and its height above the ground."""
@@ -24,7 +27,8 @@ class Swing:
 
     Along the ground it is the quintic of least jerk, which can be led elsewhere on the way without a jump in
     acceleration. Up and down it is two quintics that meet at the via point, at the height `lift` above the higher
-    of both ends.
+    of both ends. If it is to land gently, the last of the way down, a share `gently` of the lift, is gone at a low and
+    constant speed until just before the end: who errs by some millimetres about the ground then touches it so slowly.
     """
 
     def __init__(
@@ -36,6 +40,7 @@ class Swing:
         lift: float,
         via: float = 0.5,
         heights: tuple[float, float] = (0.0, 0.0),
+        gently: float = 0.0,
     ) -> None:
         """From one place at a time to another; `via` is t_m as a share of the duration."""
         if not end > begin or not 0.1 <= via <= 0.9 or lift < 0:
@@ -48,21 +53,26 @@ class Swing:
         self._state = np.zeros((3, 3))  # position, velocity, acceleration of x, y, yaw at _since
         self._state[0] = start
         self._goal = np.array(goal)
-        self._up = np.array([begin, begin + via * (end - begin), end])
-        self._heights = np.array([heights[0], max(heights) + lift, heights[1]])
+        self._rise = rise_and_fall(begin, begin + via * (end - begin), end, heights, lift, gently)
         self._numbers = np.empty((3, 3))
 
     def at(self, time: float) -> FootPoint:
         """Where the foot is at a time; before and after, where it begins and ends."""
         least_jerk(self._since, self.end, self._state, self._goal, time, self._numbers)
         x, y, yaw = self._numbers[0].tolist()
-        return FootPoint(Place(x, y, yaw), height_over(self._up, self._heights, time))
+        return FootPoint(Place(x, y, yaw), height_over(self._rise, time))
 
     def velocity(self, time: float) -> Array:
         """Of x, y and yaw."""
         least_jerk(self._since, self.end, self._state, self._goal, time, self._numbers)
         velocity: Array = self._numbers[1].copy()
         return velocity
+
+    def acceleration(self, time: float) -> Array:
+        """Of x, y and yaw; none before and after."""
+        least_jerk(self._since, self.end, self._state, self._goal, time, self._numbers)
+        acceleration: Array = self._numbers[2].copy() if self.begin < time < self.end else np.zeros(3)
+        return acceleration
 
     def lead(self, time: float, goal: Place) -> None:
         """Put the foot elsewhere, as from this time; near the end of the swing nothing is changed any more."""
@@ -91,10 +101,36 @@ def least_jerk(begin: float, end: float, start: Array, goal: Array, time: float,
         into[2, i] = a + t * (6.0 * c3 + t * (12.0 * c4 + t * 20.0 * c5))
 
 
+def rise_and_fall(
+    begin: float, highest: float, end: float, heights: tuple[float, float], lift: float, gently: float
+) -> Array:
+    """Times, heights and vertical velocities (rows) between which a foot goes by quintics, without acceleration there.
+
+    Gently, it goes down to a share of its lift, then at the velocity v that it has there, then stops in half the way.
+    """
+    top, rest, fall = max(heights) + lift, heights[1], end - highest
+    slow, stop = end - SLOW * fall, end - STOP * fall
+    v = gently * lift / ((SLOW - STOP / 2) * fall)
+    knots = [(begin, heights[0], 0.0), (highest, top, 0.0), (end, rest, 0.0)]
+    if gently > 0.0:
+        knots[2:2] = [(slow, rest + gently * lift, -v), (stop, rest + v * STOP / 2 * fall, -v)]
+    return np.array(knots).T.copy()
+
+
 @compiled
-def height_over(times: Array, heights: Array, time: float) -> float:
-    """Up by one quintic of rest to rest, down by another."""
-    piece = 0 if time < times[1] else 1
-    s = min(max((time - times[piece]) / (times[piece + 1] - times[piece]), 0.0), 1.0)
-    height: float = heights[piece] + (heights[piece + 1] - heights[piece]) * s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
+def height_over(knots: Array, time: float) -> float:
+    """From knot to knot; before the first and after the last it rests."""
+    last = knots.shape[1] - 1
+    i = min(max(np.searchsorted(knots[0], time, side="right") - 1, 0), last - 1)
+    T = knots[0, i + 1] - knots[0, i]
+    s = min(max((time - knots[0, i]) / T, 0.0), 1.0)
+    p, v, w = knots[1, i], knots[2, i] * T, knots[2, i + 1] * T
+    gap, rise = knots[1, i + 1] - p - v, w - v
+    c3, c4, c5 = 10.0 * gap - 4.0 * rise, -15.0 * gap + 7.0 * rise, 6.0 * gap - 3.0 * rise
+    height: float = p + s * (v + s * s * (c3 + s * (c4 + s * c5)))
     return height
+
+
+def quintic_acceleration(share: Array) -> Array:
+    """Of the quintic of least jerk from rest to rest, at shares of its time: its way and its time are both one."""
+    return np.asarray(60.0 * share - 180.0 * share**2 + 120.0 * share**3)

@@ -138,7 +138,7 @@ class Walker:
         velocities = (joints - self._before) / elapsed
         self._before[:] = joints
         if command.feed_forward:
-            acceleration = target.omega**2 * (command.com[:2] - command.zmp)
+            acceleration = target.omega**2 * (command.com[:2] - command.zmp + target.pull)
             joints = self.servo.tell(
                 snapshot,
                 joints,
