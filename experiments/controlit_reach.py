@@ -2,9 +2,11 @@
 
     python -m experiments.controlit_reach
 
-prints errors and how much efforts jump from one cycle to the next, with singular directions shared between the levels
-and with plain truncation, and writes `results/controlit_reach.png`. Below the hand there is the posture, so that torso
-and shoulder help as far as they can. The document's goals were random ones; these go to the edge of reach and beyond.
+prints errors and how much efforts jump from one cycle to the next, as shares of what the motors can do: with bounded
+springs, which is the rule, with a linear law that shares singular directions between the levels, and with truncation.
+It writes `results/controlit_reach.png`. Above the hand joints are kept off their limits, below it there is the posture,
+so that torso and shoulder help as far as they can. The document's goals were random ones; these go to the edge of reach
+and beyond.
 """
 
 from __future__ import annotations
@@ -20,18 +22,22 @@ from wholebody.control import WBOSC, Problem, Servo
 from wholebody.model import Model
 from wholebody.simulation import SensorModel, Simulation
 from wholebody.tasks import CartesianPositionTask, JointLimitTask, JointPositionTask
+from wholebody.tasks.kinds import ERROR_LIMIT_OF_FRAMES, UNLIMITED
 
 RESULTS = Path(__file__).parent / "results"
 WAIT = 1.5  # s, that the goal stays out there
+REST = 2.5  # s, after it has come back
 CASES: dict[str, dict[str, Any]] = {
     "within reach": {"away": (0.4, -0.4, 0.6)},
     "at its edge": {"away": (0.8, 0.0, 0.3)},
-    "10 cm beyond, limits above": {"away": (0.9, 0.0, 0.3), "limits": True, "stiffness": 25.0, "out": 2.0},
-    "20 cm beyond, limits above": {"away": (1.0, 0.0, 0.3), "limits": True, "stiffness": 25.0, "out": 2.0},
+    "10 cm beyond": {"away": (0.9, 0.0, 0.3), "stiffness": 25.0, "out": 2.0},
+    "20 cm beyond": {"away": (1.0, 0.0, 0.3), "stiffness": 25.0, "out": 2.0},
+    "20 cm beyond, 7 ms late": {"away": (1.0, 0.0, 0.3), "stiffness": 25.0, "out": 2.0, "latency": 7},
+    "20 cm beyond, stiff, 7 ms late": {"away": (1.0, 0.0, 0.3), "stiffness": 100.0, "out": 2.0, "latency": 7},
 }
 LAWS: dict[str, dict[str, Any]] = {
-    "shared": {},
-    "shared below 5 %": {"task_tolerance": 0.05},
+    "bounded": {},
+    "linear": {"error_limit": UNLIMITED},
     "truncated": {"singular": "truncated"},
 }
 
@@ -40,18 +46,23 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Reached:
-    """Cycle by cycle: the hand's error, m; the angle of the torso, rad; the greatest step of an effort, N·m."""
+    """Cycle by cycle: the hand's error, m; the angle of the torso, rad; and the greatest step of an effort.
+
+    steps   in N·m
+    shares  as shares of what the joint's motor can do
+    """
 
     errors: Array
     torso: Array
     steps: Array
+    shares: Array
 
 
 class OutAndBack:
     """The goal of a hand goes away by a vector, smoothly, waits, and comes back; below it, the posture is kept."""
 
-    def __init__(self, model: Model, away: Array, out: float, stiffness: float, limits: bool) -> None:
-        self.model, self.away, self.out, self.stiffness, self.limits = model, away, out, stiffness, limits
+    def __init__(self, model: Model, away: Array, out: float, **of_the_hand: float) -> None:
+        self.model, self.away, self.out, self.of_the_hand = model, away, out, of_the_hand
         self.problem: Problem | None = None
 
     def __call__(self, time, snapshot):
@@ -63,9 +74,9 @@ class OutAndBack:
 
     def _build(self, snapshot):
         self.start = snapshot.position(self.model.frame("right_palm")).copy()
-        self.hand = CartesianPositionTask("hand", "right_palm", self.start, stiffness=self.stiffness)
-        top = [JointLimitTask.of(self.model)] if self.limits else []
-        return Problem([top, self.hand, JointPositionTask("posture", snapshot.q, stiffness=25.0)], [COUPLING])
+        self.hand = CartesianPositionTask("hand", "right_palm", self.start, **self.of_the_hand)
+        posture = JointPositionTask("posture", snapshot.q, stiffness=25.0)
+        return Problem([JointLimitTask.of(self.model), self.hand, posture], [COUPLING])
 
 
 def smooth(x: float) -> float:
@@ -78,13 +89,14 @@ def reach(
     *,
     out: float = 1.5,
     stiffness: float = 100.0,
-    limits: bool = False,
+    error_limit: float = ERROR_LIMIT_OF_FRAMES,
     latency: int = 0,
     **law: Any,
 ) -> Reached:
     """Let the goal go away by a vector within `out` seconds, and come back; the law is that of a singular level.
 
-    latency  how old joint angles are when the controller sees them, ms
+    error_limit  of the hand's task
+    latency      how old joint angles are when the controller sees them, ms
     """
     model = Model(dreamer())
     rows: list[tuple[float, ...]] = []
@@ -92,26 +104,32 @@ def reach(
     def watch(servo):
         rows.append((np.linalg.norm(servo.command.error("hand")), servo.estimate.q[0], *servo.command.effort))
 
-    behavior = OutAndBack(model, np.array(away), out, stiffness, limits)
+    behavior = OutAndBack(model, np.array(away), out, stiffness=stiffness, error_limit=error_limit)
     sensors = SensorModel(encoder_delay=latency)
     with Simulation(model.robot, control_period=0.001, sensors=sensors) as simulation:
-        Servo(simulation, simulation, WBOSC(model, **law), behavior, publish=[watch]).run(1.2 + 2 * out + WAIT)
+        Servo(simulation, simulation, WBOSC(model, **law), behavior, publish=[watch]).run(0.2 + 2 * out + WAIT + REST)
     table = np.array(rows)
-    return Reached(table[:, 0], table[:, 1], np.abs(np.diff(table[:, 2:], axis=0)).max(axis=1))
+    steps = np.abs(np.diff(table[:, 2:], axis=0))
+    strongest = np.array([model.robot.joint(name).effort for name in model.joint_names])
+    return Reached(table[:, 0], table[:, 1], steps.max(axis=1), (steps / strongest).max(axis=1))
 
 
 def main() -> None:
     done = {(case, law): reach(**CASES[case], **LAWS[law]) for case in CASES for law in LAWS}
-    print(f"{'':<28}{'':<18}{'error out there, mm':>20}{'after, mm':>11}{'torso, °':>10}{'steps of effort, N·m':>22}")
+    print(f"{'':<32}{'':<11}{'error out there, mm':>20}{'after, mm':>11}{'torso, °':>10}{'steps of effort, %':>22}")
     for (case, law), each in done.items():
-        waiting = slice(
-            round(1e3 * (CASES[case].get("out", 1.5) + 0.7)), round(1e3 * (CASES[case].get("out", 1.5) + 1.7))
-        )
+        out = waiting(CASES[case].get("out", 1.5))
         print(
-            f"{case:<28}{law:<18}{1e3 * np.mean(each.errors[waiting]):20.1f}{1e3 * each.errors[-1]:11.2f}"
-            f"{np.degrees(np.ptp(each.torso)):10.0f}{each.steps[100:].max():14.2f}, {each.steps[waiting].max():.2f} out"
+            f"{case:<32}{law:<11}{1e3 * np.mean(each.errors[out]):20.1f}{1e3 * each.errors[-1]:11.3f}"
+            f"{np.degrees(np.ptp(each.torso)):10.0f}{1e2 * each.shares[100:].max():14.2f},"
+            f" {1e2 * each.shares[out].max():.2f} out"
         )
     draw(done)
+
+
+def waiting(out: float) -> slice:
+    """The last second of those cycles in which the goal waits out there."""
+    return slice(round(1e3 * (0.2 + out + WAIT)) - 1000, round(1e3 * (0.2 + out + WAIT)))
 
 
 def draw(done: dict[tuple[str, str], Reached]) -> None:
@@ -126,11 +144,11 @@ def draw(done: dict[tuple[str, str], Reached]) -> None:
         for law in LAWS:
             each = done[case, law]
             axes[0, column].plot(1e-3 * np.arange(len(each.errors)), 1e3 * each.errors, label=law)
-            axes[1, column].semilogy(1e-3 * np.arange(len(each.steps)), each.steps + 1e-4, lw=0.6)
+            axes[1, column].semilogy(1e-3 * np.arange(len(each.shares)), 1e2 * each.shares + 1e-4, lw=0.6)
         axes[0, column].set_title(case, loc="left")
         axes[1, column].set_xlabel("time, s")
     axes[0, 0].set_ylabel("error of the hand, mm")
-    axes[1, 0].set_ylabel("step of effort in a cycle, N·m")
+    axes[1, 0].set_ylabel("step of effort in a cycle, % of its limit")
     axes[0, 0].legend(fontsize=7)
     RESULTS.mkdir(exist_ok=True)
     figure.savefig(RESULTS / "controlit_reach.png", dpi=90)

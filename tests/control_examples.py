@@ -28,6 +28,7 @@ from wholebody.tasks import (
     Orientation3DTask,
     PoseTask,
 )
+from wholebody.tasks.kinds import UNLIMITED
 
 ROBOTS = ("dreamer", "valkyrie", "hubo2plus", "trikey", "atlas", "zoo")
 STATES = 200
@@ -100,6 +101,13 @@ def usual(name):
     ]
     body = [] if name == "dreamer" else [CenterOfMassTask("com", (0.0, 0.0, 0.9), axes="xy")]
     return Problem([body, hands, turns, [posture(name)]], constraints(name))
+
+
+def linear(problem):
+    """The same problem with no limit to errors, whose goals may be metres away."""
+    for task in problem.tasks:
+        task.error_limit = UNLIMITED
+    return problem
 
 
 def crowded(name):

@@ -109,6 +109,8 @@ def test_the_joint_limit_task_has_rows_only_within_the_margin():
     assert task.error(now) == pytest.approx([-0.03, 0.04])
     assert np.flatnonzero(task.jacobian(now).any(axis=0)) == pytest.approx([3, 5])
     problem = Problem([task], usual("dreamer").constraints)
+    q[3], q[5] = upper[3] + 0.01, lower[5] - 0.02  # beyond the limits, where rows count in full
+    now = m.at(q)
     result = controller("dreamer").solve(now, problem)
     assert result.acceleration[[3, 5]] == pytest.approx(task.desired(now))
 

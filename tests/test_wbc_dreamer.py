@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from experiments.controlit_dreamer import GAINS, SIDES, Ellipses, run
-from experiments.controlit_reach import CASES, reach
+from experiments.controlit_reach import CASES, reach, waiting
+from wholebody.tasks.kinds import UNLIMITED
 
 CRITICAL = GAINS["critical"]
+SMALL = 0.05
+"""Of what a motor can do, from one cycle to the next: from one end to the other it takes 40 cycles at least."""
 
 
 def test_the_path_of_the_hands_has_the_velocity_and_acceleration_it_says():
@@ -50,35 +53,47 @@ def test_the_older_the_model_may_grow_the_larger_the_error_and_both_are_bounded(
 
 
 def test_the_body_helps_a_hand_to_reach_far_and_it_comes_back():
-    done = reach((0.4, -0.4, 0.6))
-    assert done.errors[3000] < 0.001
+    done = reach(**CASES["within reach"])
+    assert done.errors[waiting(1.5)].max() < 0.001
     assert np.ptp(done.torso) > np.radians(10)
     assert done.errors[-1] < 0.001
-    assert done.steps[100:].max() < 1.0, "N·m from one cycle to the next"
+    assert done.shares[100:].max() < SMALL
 
 
 def test_a_goal_at_the_edge_of_reach_is_borne_without_chatter_which_plain_truncation_does_not():
-    edge = (0.8, 0.0, 0.3)
-    ours, plain = reach(edge), reach(edge, singular="truncated")
+    ours, plain = (reach(**CASES["at its edge"], singular=law) for law in ("shared", "truncated"))
     assert ours.errors[-1] < 0.001
     assert np.ptp(ours.torso) > np.radians(30)
-    assert ours.steps[100:].max() < 20.0, "N·m from one cycle to the next"
-    assert plain.steps[100:].max() > 100.0
+    assert ours.shares[100:].max() < SMALL
+    assert plain.shares[100:].max() > 0.5
 
 
 @pytest.mark.parametrize("latency", [0, 7])
-@pytest.mark.parametrize(("case", "away"), [("10 cm beyond, limits above", 0.1), ("20 cm beyond, limits above", 0.2)])
-def test_a_goal_out_of_reach_is_approached_and_left_again_without_chatter(case, away, latency):
-    """With joints kept off their limits above the hand, whose rows appear at once: these are the few greater steps."""
-    ours = reach(**CASES[case], latency=latency, task_tolerance=0.05)
-    still = ours.errors[2700:3700]  # the goal waits out there
-    assert np.mean(still) == pytest.approx(away, abs=0.02)
-    assert np.ptp(still) < 0.03
-    assert np.percentile(ours.steps[100:], 99.5) < 5.0, "N·m from one cycle to the next"
-    assert ours.errors[-1] < 0.05
+@pytest.mark.parametrize(("case", "away"), [("10 cm beyond", 0.1), ("20 cm beyond", 0.2)])
+def test_a_goal_out_of_reach_is_approached_borne_and_left_again_without_chatter(case, away, latency):
+    """The hand waits as near as it gets; the posture, which has its share of a stretched arm, takes some of that."""
+    ours = reach(**CASES[case], latency=latency)
+    still = ours.errors[waiting(2.0)]
+    assert np.mean(still) == pytest.approx(away, abs=0.07)
+    assert np.ptp(still) < 0.02
+    assert np.ptp(ours.torso) > np.radians(30)
+    assert ours.shares[100:].max() < SMALL
+    assert ours.errors[-1] < 0.001
+
+
+def test_a_stiff_task_with_latency_is_as_calm_at_a_goal_out_of_reach():
+    ours = reach(**CASES["20 cm beyond, stiff, 7 ms late"])
+    assert ours.shares[100:].max() < SMALL
+    assert ours.errors[-1] < 0.001
+
+
+def test_without_its_limit_a_task_whose_goal_is_out_of_reach_throws_efforts_from_end_to_end():
+    linear = reach(**CASES["20 cm beyond, 7 ms late"], error_limit=UNLIMITED)
+    assert linear.shares[100:].max() > 0.5
+    assert linear.shares[waiting(2.0)].max() > 0.5
 
 
 def test_a_goal_out_of_reach_makes_plain_truncation_chatter():
-    plain = reach(**CASES["10 cm beyond, limits above"], singular="truncated")
-    assert plain.steps[2700:3700].max() > 100.0, "N·m from one cycle to the next"
-    assert np.percentile(plain.steps[100:], 99.5) > 50.0
+    plain = reach(**CASES["10 cm beyond"], singular="truncated")
+    assert plain.shares[waiting(2.0)].max() > 0.5
+    assert np.percentile(plain.steps[100:], 99.5) > 50.0, "N·m from one cycle to the next"

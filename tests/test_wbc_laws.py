@@ -8,6 +8,7 @@ from control_examples import (
     ROBOTS,
     STATES,
     controller,
+    linear,
     motors,
     redundant,
     relative,
@@ -65,7 +66,7 @@ def test_efforts_accelerations_and_forces_obey_the_equation_of_motion(case):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_full_rank_task_is_achieved_in_constrained_forward_dynamics(name):
     problem = usual(name)
-    top = Problem([problem.levels[0], problem.levels[-1]], problem.constraints)
+    top = linear(Problem([problem.levels[0], problem.levels[-1]], problem.constraints))
     for snapshot in states(name, seed=2):
         result = controller(name).solve(snapshot, top)
         dynamics = reference.constrained(snapshot, top)

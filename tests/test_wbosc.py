@@ -14,6 +14,7 @@ from control_examples import (
     crowded,
     feet,
     flying,
+    linear,
     motors,
     on_one_foot,
     posture,
@@ -102,7 +103,7 @@ def center_of_pressure(m, snapshot, frame, wrench):
 def test_centres_of_pressure_are_where_they_are_asked_to_be(name):
     m = model(name)
     cops = [CenterOfPressureTask("l", "left", (0.03, -0.01)), CenterOfPressureTask("r", "right", (-0.02, 0.01))]
-    both = Problem([CenterOfMassTask("com", (0, 0, 0.9)), cops, posture(name)], feet())
+    both = linear(Problem([CenterOfMassTask("com", (0, 0, 0.9)), cops, posture(name)], feet()))
     for snapshot in states(name, 5, seed=9):
         result = controller(name).solve(snapshot, both)
         for side, goal in (("left", (0.03, -0.01)), ("right", (-0.02, 0.01))):
@@ -166,7 +167,7 @@ def test_a_contact_can_be_switched_while_running():
 
 
 def test_goals_gains_and_states_count_in_the_next_cycle():
-    problem = usual("dreamer")
+    problem = linear(usual("dreamer"))
     snapshot = next(states("dreamer"))
     hand = problem.task("one")
 
@@ -218,7 +219,7 @@ class OwnPosition(Task):
 def test_a_users_own_task_is_one_class_and_does_the_same_as_ours():
     snapshot = next(states("dreamer"))
     ours, held = CartesianPositionTask("hand", "right_palm", (0.4, -0.2, 0.3)), usual("dreamer").constraints
-    one = controller("dreamer").solve(snapshot, Problem([ours, posture("dreamer")], held))
+    one = controller("dreamer").solve(snapshot, linear(Problem([ours, posture("dreamer")], held)))
     two = controller("dreamer").solve(snapshot, Problem([OwnPosition("own"), posture("dreamer")], held))
     assert relative(two.effort, one.effort) < 1e-10
     assert two.error("own") == pytest.approx(ours.error(snapshot))

@@ -9,6 +9,7 @@ from control_examples import (
     ROBOTS,
     achieved,
     controller,
+    linear,
     motors,
     posture,
     relative,
@@ -112,12 +113,13 @@ def test_directions_a_singular_level_truncates_are_handed_to_the_levels_below():
     twin.goal = (0.0, 0.0, 0.0)
     other = CartesianPositionTask("other", "left_palm", (0.3, 0.2, 0.4))
     held = usual("dreamer").constraints
-    both = controller("dreamer").solve(snapshot, Problem([[hand], [twin, other]], held))
+    both = controller("dreamer").solve(snapshot, linear(Problem([[hand], [twin, other]], held)))
     assert achieved(snapshot, both, [hand]) < 1e-9
-    stacked = controller("dreamer").solve(snapshot, Problem([[hand, copy.copy(hand)][:1], [other]], held))
+    stacked = controller("dreamer").solve(snapshot, linear(Problem([[hand, copy.copy(hand)][:1], [other]], held)))
     assert achieved(snapshot, stacked, [other]) < 1e-9
     doubled = PoseTask("doubled", "right_palm", (0.3, -0.2, 0.4))
-    same = Problem([[doubled, CartesianPositionTask("again", "right_palm", (0.3, -0.2, 0.4))], [other]], held)
+    again = CartesianPositionTask("again", "right_palm", (0.3, -0.2, 0.4))
+    same = linear(Problem([[doubled, again], [other]], held))
     result = controller("dreamer").solve(snapshot, same)
     assert achieved(snapshot, result, [doubled, other]) < 1e-8
 

@@ -21,7 +21,13 @@ class Memory(NamedTuple):
     velocity: Array
     bias: Array
     force: Array  # of each row that exerts one
+    spring: Array  # kp e + ki ∫e dt of each row
+    asked: Array  # that, and what the goal's velocity and acceleration ask for
+    pull: Array  # kp times the limit of the error
+    activation: Array  # how much a row counts
+    mobile: Array  # the mobility of the rows that a row is measured with; 0 if constraints hold them altogether
     source: Integers
+    block: Integers  # the first of the rows that a row is measured with
     B: Array  # 6 × 6
     held_bias: Array  # of each row of constraints
     target: Array  # of each row on forces
@@ -74,7 +80,7 @@ def memory_of(n: int, sizes: Sizes, numbers: Array, integers: Integers) -> Memor
     """Carve what stands apart from the chains."""
     width = sizes.held + sizes.passive + sizes.asked
     a = n * n
-    b = a + 2 * n + 4 * width
+    b = a + 2 * n + 9 * width
     c = b + 36 + sizes.held + sizes.pressed
     return Memory(
         L=cut(numbers, 0, (n, n)),
@@ -84,14 +90,20 @@ def memory_of(n: int, sizes: Sizes, numbers: Array, integers: Integers) -> Memor
         velocity=cut(numbers, a + 2 * n + width, (width,)),
         bias=cut(numbers, a + 2 * n + 2 * width, (width,)),
         force=cut(numbers, a + 2 * n + 3 * width, (width,)),
+        spring=cut(numbers, a + 2 * n + 4 * width, (width,)),
+        asked=cut(numbers, a + 2 * n + 5 * width, (width,)),
+        pull=cut(numbers, a + 2 * n + 6 * width, (width,)),
+        activation=cut(numbers, a + 2 * n + 7 * width, (width,)),
+        mobile=cut(numbers, a + 2 * n + 8 * width, (width,)),
         source=cut(integers, 0, (width,)),
+        block=cut(integers, width, (width,)),
         B=cut(numbers, b, (6, 6)),
         held_bias=cut(numbers, b + 36, (sizes.held,)),
         target=cut(numbers, b + 36 + sizes.held, (sizes.pressed,)),
         free=cut(numbers, c, (sizes.passive, sizes.passive)),
-        first_of_level=cut(integers, width, (sizes.levels + 1,)),
-        first_of_constraint=cut(integers, width + sizes.levels + 1, (sizes.constraints,)),
-        first_of_task=cut(integers, width + sizes.levels + 1 + sizes.constraints, (sizes.tasks,)),
+        first_of_level=cut(integers, 2 * width, (sizes.levels + 1,)),
+        first_of_constraint=cut(integers, 2 * width + sizes.levels + 1, (sizes.constraints,)),
+        first_of_task=cut(integers, 2 * width + sizes.levels + 1 + sizes.constraints, (sizes.tasks,)),
     )
 
 
@@ -99,7 +111,7 @@ def memory_of(n: int, sizes: Sizes, numbers: Array, integers: Integers) -> Memor
 def after_memory(n: int, sizes: Sizes) -> int:
     """Where the chains begin."""
     width = sizes.held + sizes.passive + sizes.asked
-    return n * n + 2 * n + 4 * width + 36 + sizes.held + sizes.pressed + sizes.passive * sizes.passive
+    return n * n + 2 * n + 9 * width + 36 + sizes.held + sizes.pressed + sizes.passive * sizes.passive
 
 
 @inlined
@@ -170,4 +182,4 @@ def size_of_memory(n: int, sizes: Sizes) -> tuple[int, int]:
         chain_size(sizes.held, sizes.passive + sizes.pressed + sizes.driven),
     )
     numbers = after_memory(n, sizes) + n * sizes.held + n * width + saved_size(n, width) + sum(chains)
-    return numbers, width + sizes.levels + 1 + sizes.constraints + sizes.tasks
+    return numbers, 2 * width + sizes.levels + 1 + sizes.constraints + sizes.tasks

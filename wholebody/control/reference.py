@@ -14,7 +14,8 @@ Of the paper's Eq. 6–7 the last term of F is missing there: what the levels be
 contacts are added in the left null space of S Nc (Eq. 8), where they move nothing.
 
 (…)⁺ truncates: eigenvalues up to `least` count as zero. Where that would be a step, the mean of all τ so truncated is
-taken, τ = ∫₀¹ τ(θ) ds(θ), s = θ² (3 − 2 θ), with `least` θ times what is regular: see `singular.py`.
+taken, τ = ∫₀¹ τ(θ) ds(θ), s = θ² (3 − 2 θ), with `least` θ times what is regular, and with rows that are on their way
+in or out where θ is below their activation: see `singular.py`. Springs are bounded as in `springs.py`.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wholebody.control.mobility import TURNING
 from wholebody.control.problem import Problem
-from wholebody.control.singular import HAIR, NEGLIGIBLE, TASK_TOLERANCE, TURNING
+from wholebody.control.reference_levels import Dynamics, Stacked, shared, truncated, truncated_inverse
+from wholebody.control.singular import TASK_TOLERANCE
 from wholebody.model.layout import Array, Integers
 from wholebody.model.snapshot import Snapshot
 from wholebody.tasks import (
@@ -51,44 +54,6 @@ class Answer:
     kept: tuple[Array, ...]  # of each level, as columns in the order of its rows
 
 
-@dataclass(frozen=True)
-class Dynamics:
-    """What the constraints make of the robot."""
-
-    A_inverse: Array
-    h: Array
-    S: Array
-    Jc: Array
-    Jc_rate: Array  # J̇c v
-    Jc_inverse: Array  # J̄c
-    Nc: Array
-    SNc: Array
-    phi: Array
-    phi_inverse: Array
-
-    def accelerations(self, efforts: Array) -> Array:
-        """v̇ = A⁻¹ Ncᵀ (Sᵀ τ − h) − J̄c J̇c v: forward dynamics with the constraints."""
-        free: Array = self.A_inverse @ self.Nc.T @ (self.S.T @ efforts - self.h) - self.Jc_inverse @ self.Jc_rate
-        return free
-
-    def pushed(self, J: Array) -> Array:
-        """J* = J A⁻¹ (S Nc)ᵀ φ⁺; where motors cannot push, neither can a task."""
-        J_star: Array = J @ self.A_inverse @ self.SNc.T @ self.phi_inverse
-        return J_star
-
-
-@dataclass(frozen=True)
-class Stacked:
-    """The rows of a level on v̇: J v̇ = wanted."""
-
-    J: Array
-    J_star: Array  # J S̄Nc
-    wanted: Array  # ẍ* − J̇ v
-    size: Array  # (J A⁻¹ Jᵀ)ᵢᵢ of each row
-    free: Array  # (J* φ J*ᵀ)ᵢᵢ: what constraints and motors leave of it
-    blocks: Integers  # a number for each row, the same for those that are measured together
-
-
 def solve(
     snapshot: Snapshot,
     problem: Problem,
@@ -112,60 +77,6 @@ def solve(
     return Answer(tau, acceleration, contact, kept)
 
 
-def shared(
-    dynamics: Dynamics, levels: Sequence[Stacked], tolerance: float, nothing: float
-) -> tuple[Array, tuple[Array, ...]]:
-    """∫₀¹ τ(θ) ds(θ), from one step of τ to the next; and the directions that are kept at every θ."""
-    regular = np.array([tolerance * mobility(each, nothing) for each in levels])
-    rounding = np.array([nothing * np.max(each.size, initial=0.0) for each in levels])
-    mean, theta = np.zeros(len(dynamics.S)), 1.0
-    missing = [np.zeros((len(each.J), len(each.J))) for each in levels]
-    while theta > NEGLIGIBLE:
-        below = theta * (1 - HAIR) if theta < 1 else theta
-        tau, kept, lost = truncated(dynamics, levels, np.maximum(below * regular, rounding))
-        steps = [min(a / b, below) for a, b, c in zip(lost, regular, rounding, strict=True) if b > 0 and a > c]
-        step = max(steps, default=0.0)
-        step = step if step > NEGLIGIBLE else 0.0
-        mean += (theta**2 * (3 - 2 * theta) - step**2 * (3 - 2 * step)) * tau
-        for level, basis in enumerate(kept):
-            missing[level] += np.eye(len(basis)) - basis @ basis.T
-        theta = step
-    return mean, tuple(_null_space(each) for each in missing)
-
-
-def truncated(
-    dynamics: Dynamics, levels: Sequence[Stacked], least: Sequence[float] | Array
-) -> tuple[Array, tuple[Array, ...], list[float]]:
-    """τ level by level, the directions each keeps, and the greatest eigenvalue of each that counted as zero."""
-    tau = np.zeros(len(dynamics.S))
-    N = np.eye(len(tau))
-    kept, lost = [], []
-    for level, limit in zip(levels, least, strict=True):
-        J_star = level.J_star @ N
-        inertia = J_star @ dynamics.phi @ J_star.T
-        Lambda = truncated_inverse(inertia, limit)
-        values, vectors = np.linalg.eigh((inertia + inertia.T) / 2)
-        kept.append(vectors[:, values > limit])
-        lost.append(np.max(values[values <= limit], initial=0.0))
-        F = Lambda @ (level.wanted - level.J @ dynamics.accelerations(tau))
-        tau = tau + J_star.T @ F
-        N = N @ (np.eye(len(N)) - dynamics.phi @ J_star.T @ Lambda @ J_star)
-    return tau, tuple(kept), lost
-
-
-def _null_space(symmetric: Array) -> Array:
-    values, vectors = np.linalg.eigh(symmetric)
-    basis: Array = vectors[:, values < 1e-14]
-    return basis
-
-
-def mobility(level: Stacked, nothing: float) -> float:
-    """The least mobile of a level's rows that are measured together, of each the greatest (J* φ J*ᵀ)ᵢᵢ."""
-    counts = level.free > nothing * level.size
-    greatest = [np.max(level.free[counts & (level.blocks == each)], initial=0.0) for each in np.unique(level.blocks)]
-    return float(min((each for each in greatest if each > 0), default=0.0))
-
-
 def constrained(snapshot: Snapshot, problem: Problem, tolerance: float = 1e-11) -> Dynamics:
     """J̄c, Nc, S Nc and φ at one instant."""
     A_inverse = np.asarray(np.linalg.inv(snapshot.M), np.float64)
@@ -185,26 +96,30 @@ def constrained(snapshot: Snapshot, problem: Problem, tolerance: float = 1e-11) 
 
 def stacked(snapshot: Snapshot, problem: Problem, dynamics: Dynamics, level: Sequence[Task]) -> Stacked:
     """The rows of the tasks of a level that are enabled."""
-    jacobians, wanted, blocks = [np.zeros((0, snapshot.model.nv))], [np.zeros(0)], [np.zeros(0, int)]
+    nothing = np.zeros(0)
+    parts = [(np.zeros((0, snapshot.model.nv)), nothing, np.zeros(0, int), nothing, nothing, nothing, nothing)]
     for task in level:
         if task.state != "enabled":
             continue
         if isinstance(task, OnForces):
             J, a = _pressure_as_motion(snapshot, problem, dynamics, task)
+            spring, asked, pull, activation = np.zeros(len(J)), np.zeros(len(J)), np.zeros(len(J)), np.ones(len(J))
         else:
-            rows = task.rows(snapshot)
+            rows, at = task.rows(snapshot), task.selected(snapshot)
             J, a = rows.jacobian, rows.desired - rows.bias
+            spring, pull = task.spring(snapshot), task.stiffness[at] * task.error_limit
+            asked, activation = rows.desired + task.damping[at] * task.velocity(snapshot), task.activation(snapshot)
             if rows.force is not None:
                 J_star = dynamics.pushed(J)
                 a = a + J_star @ dynamics.phi @ J_star.T @ rows.force
-        jacobians.append(J)
-        wanted.append(a)
-        blocks.append(_blocks(task, snapshot, len(J)) + 1 + np.max(np.concatenate(blocks), initial=-1))
-    J = np.vstack(jacobians)
+                spring = np.zeros(len(J))
+        block = _blocks(task, snapshot, len(J)) + 1 + np.max(np.concatenate([each[2] for each in parts]), initial=-1)
+        parts.append((J, a, block, spring, asked, pull, activation))
+    J, wanted, blocks, spring, asked, pull, activation = (np.concatenate(each) for each in zip(*parts, strict=True))
     J_star = dynamics.pushed(J)
     size = np.einsum("ij,jk,ik->i", J, dynamics.A_inverse, J)
     free = np.einsum("ij,jk,ik->i", J_star, dynamics.phi, J_star)
-    return Stacked(J, J_star, np.concatenate(wanted), size, free, np.concatenate(blocks))
+    return Stacked(J, J_star, wanted, size, free, blocks, spring, asked, pull, activation)
 
 
 def _blocks(task: Task, snapshot: Snapshot, rows: int) -> Integers:
@@ -239,14 +154,6 @@ def share_out(
         contact = contact + inverse @ (target - matrix @ contact)
         N = N @ (np.eye(len(N)) - inverse @ projected)
     return contact
-
-
-def truncated_inverse(symmetric: Array, least: float) -> Array:
-    """The pseudo-inverse, with eigenvalues up to `least` taken for zero."""
-    values, vectors = np.linalg.eigh((symmetric + symmetric.T) / 2)
-    kept = values > max(least, 0.0)
-    inverse: Array = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-    return inverse
 
 
 def _on_forces(snapshot: Snapshot, problem: Problem, task: OnForces) -> tuple[Array, Array] | None:

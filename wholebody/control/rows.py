@@ -14,10 +14,9 @@ from wholebody.model.cut import at_address, cut
 from wholebody.model.layout import Array, Integers, Tree, Values
 from wholebody.tasks import kinds
 from wholebody.tasks.evaluate import count_rows, fill_task, goal_of
-from wholebody.tasks.kinds import FIRST_OF_CONTACTS, Columns
+from wholebody.tasks.kinds import ERROR_LIMIT, FIRST_OF_CONTACTS, GAINS, INTEGRAL_LIMIT, Columns
 
 DISABLED, ENABLED = 0.0, 1.0
-GAINS = kinds.GAINS
 
 
 @inlined
@@ -117,6 +116,7 @@ def fill_tasks(
             if active and numbers[0] == ENABLED and memory.first_of_constraint[line.contact_a] >= 0:
                 for r in range(line.rows):
                     memory.error[at + r], memory.bias[at + r], memory.force[at + r] = 0.0, 0.0, 0.0
+                    memory.spring[at + r], memory.pull[at + r], memory.activation[at + r] = 0.0, 0.0, 1.0
                     memory.source[at + r] = -1
                 memory.first_of_task[index] = at
                 at += line.rows
@@ -124,10 +124,10 @@ def fill_tasks(
         joints = cut(table, line.joints, (line.joint_count,))
         count = count_rows(now, line.kind, line.mask, line.rows, joints, numbers)
         sensing = numbers[0] != ENABLED
-        if sensing:  # nobody reads its Jacobian
-            out = Columns(cut(spare, 0, (n, at + count)), memory.error, memory.velocity, memory.bias, memory.source, B)
-        else:
-            out = Columns(A, memory.error, memory.velocity, memory.bias, memory.source, B)
+        J = cut(spare, 0, (n, at + count)) if sensing else A  # nobody reads the Jacobian of one that only senses
+        out = Columns(J, memory.error, memory.velocity, memory.bias, memory.source, memory.activation, B)
+        for c in range(at, at + count):
+            memory.activation[c] = 1.0
         if line.kind == kinds.CUSTOM:
             _copy_own(own, line.own, line.rows, n, out, at)
         else:
@@ -160,7 +160,7 @@ def _ask(
     kind: int, rows: int, count: int, numbers: Array, period: float, acts: bool, memory: Memory, at: int, shown: Array
 ) -> None:
     """The law of each row, in place of its error: kp e + kd (ẋ* − ẋ) + ki ∫e dt + ẍff."""
-    limit = numbers[1]
+    limit = numbers[INTEGRAL_LIMIT]
     for r in range(rows):
         shown[r] = 0.0
     for r in range(count):
@@ -178,11 +178,10 @@ def _ask(
             if math.isfinite(accumulated):
                 numbers[gains + 5 * rows] = accumulated
         pushed = numbers[gains] * e + numbers[gains + 2 * rows] * accumulated
-        rate = numbers[gains + rows] * (numbers[gains + 3 * rows] - memory.velocity[c])
-        wanted = rate + numbers[gains + 4 * rows]
         memory.force[c] = 0.0
         if kind == kinds.EXTERNAL_FORCE:
             memory.force[c] = goal_of(numbers, rows, 0, 3)[i] + pushed
-        else:
-            wanted += pushed
-        memory.error[c] = wanted
+            pushed = 0.0
+        memory.spring[c], memory.pull[c] = pushed, numbers[gains] * numbers[ERROR_LIMIT]
+        memory.asked[c] = pushed + numbers[gains + rows] * numbers[gains + 3 * rows] + numbers[gains + 4 * rows]
+        memory.error[c] = memory.asked[c] - numbers[gains + rows] * memory.velocity[c]

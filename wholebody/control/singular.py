@@ -10,30 +10,33 @@ In θ, u is constant but for steps where a λ is, so that one more chain is solv
 and none if no one is. Each u(θ) keeps the order of the levels, hence their mean does: what is regular at a level is
 never disturbed. And a direction is taken in the share s(λ / least), with an effort bounded by √(1 / least).
 
-What λ is compared with, is the mobility of its level. Rows of one task and one unit are measured together, by the
-longest of them in what constraints and motors leave: the hand's in its best direction, say. A joint is measured by
-itself. Of all of a level, the least mobile counts. What constraints hold altogether does not count.
+What λ is compared with is the mobility of its level (`mobility.py`). Goals out of reach draw a level to where it is
+singular, and the further the harder. So the springs of tasks are bounded, in each truncation, by what the levels above
+leave there (`springs.py`); and a direction whose spring is bounded to less than a quarter of what the error asks for is
+shared too: the tolerance of a level is a quarter of its greatest strain, if that is more.
+
+A row with an activation below 1, on its way in or out, is a step in θ likewise: it is there at all θ below its
+activation, and so the command has no step where it comes or goes.
 """
 
 from __future__ import annotations
 
-import math
-
 from wholebody.control.chain import Chain, solve_level, unreflect
 from wholebody.control.memory import Memory, Saved
-from wholebody.control.table import Sizes, task_line
+from wholebody.control.mobility import level_mobility, measure_mobility
+from wholebody.control.springs import bound_springs, level_strain
+from wholebody.control.table import Sizes
 from wholebody.model.compiled import compiled, inlined
 from wholebody.model.layout import Integers
-from wholebody.tasks import kinds
 
 TASK_TOLERANCE = {"shared": 1e-3, "truncated": 1e-6}
 """Unless told: how small Λ⁻¹ may be in a direction and still be regular."""
 
-TURNING = 3
-"""Rows of a task from here on are of another unit: they turn, those before them move."""
-
 NEGLIGIBLE = 1e-8
 """θ from which on a step is too small to matter: s(θ) / √θ is 3e-12."""
+
+GIVEN_UP = 0.25
+"""λ, as a share of mobility and of the strain of a level, from which on downwards a direction is shared."""
 
 HAIR = 1e-9
 """By so much of itself θ is below the λ that is just kept."""
@@ -63,9 +66,10 @@ def solve_shared(
 ) -> None:
     """Solve the levels of tasks, with singular directions shared between the levels."""
     first = memory.first_of_level[0]
+    measure_mobility(table, sizes, memory, chain, nothing)
     _save(chain, saved, first)
     theta = 1.0
-    lost = _solve_at(theta, table, sizes, memory, chain, used, reflected, tolerance, nothing)
+    lost = _solve_at(theta, sizes, memory, chain, used, reflected, tolerance, nothing)
     if lost < NEGLIGIBLE:
         return
     mean, y = saved.mean, chain.y
@@ -83,7 +87,7 @@ def solve_shared(
             break
         theta = lost
         _restore(chain, saved, first)
-        lost = _solve_at(theta * (1.0 - HAIR), table, sizes, memory, chain, used, reflected, tolerance, nothing)
+        lost = _solve_at(theta * (1.0 - HAIR), sizes, memory, chain, used, reflected, tolerance, nothing)
         if lost < NEGLIGIBLE:
             lost = 0.0
     for i in range(n):
@@ -99,7 +103,6 @@ def share_of(theta: float) -> float:
 @inlined
 def _solve_at(
     theta: float,
-    table: Integers,
     sizes: Sizes,
     memory: Memory,
     chain: Chain,
@@ -108,12 +111,14 @@ def _solve_at(
     tolerance: float,
     nothing: float,
 ) -> float:
-    """Solve all levels truncated at θ; the greatest λ of those truncated, in the unit of θ."""
-    lost = 0.0
+    """Solve all levels truncated at θ; the greatest λ of those truncated, in the unit of θ, or activation of a row."""
+    lost = _leave_out(theta, memory, chain, sizes)
     for level in range(sizes.levels):
         first = memory.first_of_level[level]
         count = memory.first_of_level[level + 1] - first
-        least = tolerance * mobility(table, sizes, memory, chain, level, nothing)
+        shared_below = max(tolerance, GIVEN_UP * level_strain(memory, first, first + count))
+        least = shared_below * level_mobility(memory, first, first + count)
+        bound_springs(memory, chain, first, first + count, used)
         used, reflected = solve_level(chain, first, count, used, reflected, nothing, theta * least)
         if least > 0.0:
             lost = max(lost, chain.lost[0] / least)
@@ -122,30 +127,17 @@ def _solve_at(
 
 
 @inlined
-def mobility(table: Integers, sizes: Sizes, memory: Memory, chain: Chain, level: int, held: float) -> float:
-    """The smallest mobility of a level's tasks; what is left of a row counts if it is more than a share of the row."""
-    size, left = chain.size, chain.left
-    smallest = math.inf
-    end = memory.first_of_level[level + 1]
-    for index in range(sizes.tasks - 1, -1, -1):
-        line = task_line(table, index)
-        first = memory.first_of_task[index]
-        if line.level != level or first < 0:
-            continue
-        alone = line.kind == kinds.JOINT_POSITION or line.kind == kinds.JOINT_LIMITS
-        moving, turning = 0.0, 0.0
-        for c in range(first, end):
-            if not left[c] > held * size[c]:
-                continue
-            if alone:
-                smallest = min(smallest, left[c])
-            elif line.kind != kinds.CUSTOM and memory.source[c] >= TURNING:
-                turning = max(turning, left[c])
-            else:
-                moving = max(moving, left[c])
-        smallest = min(smallest, moving if moving > 0.0 else math.inf, turning if turning > 0.0 else math.inf)
-        end = first
-    return smallest if smallest < math.inf else 0.0
+def _leave_out(theta: float, memory: Memory, chain: Chain, sizes: Sizes) -> float:
+    """Take out the rows whose activation is not above θ; the greatest of these activations."""
+    greatest = 0.0
+    for c in range(memory.first_of_level[0], memory.first_of_level[sizes.levels]):
+        activation = memory.activation[c]
+        if activation < 1.0 and activation <= theta:
+            greatest = max(greatest, activation)
+            chain.wanted[c] = 0.0
+            for i in range(len(chain.A)):
+                chain.A[i, c] = 0.0
+    return greatest
 
 
 @inlined

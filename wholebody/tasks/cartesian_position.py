@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from wholebody.model.point_kernels import Three, add_point_rows, cross, point_mo
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Unit
 from wholebody.tasks import kinds
-from wholebody.tasks.kinds import Columns, Description
+from wholebody.tasks.kinds import ERROR_LIMIT_OF_FRAMES, Columns, Description
 from wholebody.tasks.relative import Relative, seen_from
-from wholebody.tasks.task import Task
+from wholebody.tasks.task import LIMIT_BOUNDS, Task
 from wholebody.tasks.vectors import Vector3
 
 
@@ -39,6 +39,7 @@ class CartesianPositionTask(Task):
     point: Annotated[Vector3, Unit("m")] = 0.0
     reference: str | None = None
     axes: str = "xyz"
+    error_limit: Annotated[float, Unit("m"), LIMIT_BOUNDS] = field(default=ERROR_LIMIT_OF_FRAMES, kw_only=True)
     row_count = 3
 
     def prepare(self) -> None:

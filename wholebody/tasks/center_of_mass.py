@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from wholebody.model.layout import Array
@@ -10,8 +10,8 @@ from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Unit
 from wholebody.tasks import kinds
-from wholebody.tasks.kinds import Description
-from wholebody.tasks.task import Task
+from wholebody.tasks.kinds import ERROR_LIMIT_OF_FRAMES, Description
+from wholebody.tasks.task import LIMIT_BOUNDS, Task
 from wholebody.tasks.vectors import Vector3
 
 
@@ -24,6 +24,7 @@ class CenterOfMassTask(Task):
 
     goal: Annotated[Vector3, Unit("m")]
     axes: str = "xyz"
+    error_limit: Annotated[float, Unit("m"), LIMIT_BOUNDS] = field(default=ERROR_LIMIT_OF_FRAMES, kw_only=True)
     row_count = 3
 
     def prepare(self) -> None:

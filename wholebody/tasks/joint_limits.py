@@ -24,8 +24,9 @@ from wholebody.tasks.task import Gain, Task
 class JointLimitTask(Task):
     """Keep joints off their limits: e = (upper − margin) − q beyond upper − margin, likewise below, and no row else.
 
-    It belongs at the top. A row appears when its joint enters the margin, and asks for ẍ = −kd q̇ there: a joint that
-    comes in fast is braked at once, with a step in effort. `JointLimitTask.of(model)` takes the robot's own limits.
+    It belongs at the top. A row comes and goes with its activation, which grows from 0 where the margin begins to 1 at
+    the limit: in between the levels below have their share of the joint. `JointLimitTask.of(model)` takes the robot's
+    own limits.
 
     lower   the least position of each joint
     upper   the greatest
@@ -80,6 +81,12 @@ class JointLimitTask(Task):
         beyond = self._beyond(snapshot)
         return beyond[np.flatnonzero(beyond)]
 
+    def activation(self, snapshot: Snapshot) -> Array:
+        """How far the joints are on their way from where the margin begins to the limit."""
+        depth = np.abs(self.error(snapshot))
+        active: Array = np.minimum(depth / self.margin, 1.0) if self.margin > 0 else np.ones(len(depth))
+        return active
+
     def jacobian(self, snapshot: Snapshot) -> Array:
         """Rows of the unit matrix."""
         columns = np.array(self.describe(snapshot.model).joints)[self.selected(snapshot)]
@@ -114,12 +121,13 @@ def count_limits(now: Values, joints: Integers, numbers: Array) -> int:
 def fill_joint_limits(now: Values, joints: Integers, numbers: Array, out: Columns, first: int) -> int:
     """A row for each joint within its margin; numbers are lower and upper limits, and the margin."""
     count, shift = len(joints), len(now.q) - len(now.v)
-    at = first
+    at, margin = first, numbers[2 * count]
     for i in range(count):
         column = joints[i]
         back = limits_back(now.q[column + shift], numbers[i], numbers[count + i], numbers[2 * count])
         if back != 0.0:
             out.J[column, at] = 1.0
             out.error[at], out.velocity[at], out.bias[at], out.source[at] = back, now.v[column], 0.0, i
+            out.activation[at] = min(abs(back) / margin, 1.0) if margin > 0.0 else 1.0
             at += 1
     return at - first

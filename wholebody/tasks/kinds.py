@@ -13,8 +13,14 @@ CENTER_OF_PRESSURE, INTERNAL_FORCE, CONTACT_FORCE = 20, 21, 22
 FIRST_OF_CONTACTS = CENTER_OF_PRESSURE
 """Kinds from here on say something about the forces of contacts, and nothing about motion."""
 
-GAINS = 2
-"""Where the parameters of each row begin in a task's numbers, after the state and the limit of the integral."""
+INTEGRAL_LIMIT, ERROR_LIMIT, GAINS = 1, 2, 3
+"""Where in a task's numbers, after its state, the limits stand, and where the parameters of each row begin."""
+
+ERROR_LIMIT_OF_FRAMES = 1.0
+"""m or rad: the limit of the error of what moves or turns in space, unless told."""
+
+UNLIMITED = 1e9
+"""The limit of what has none."""
 
 PER_ROW = 6
 """Parameters of each row: stiffness, damping, integral gain, goal velocity, goal acceleration, accumulated error."""
@@ -40,6 +46,7 @@ class Columns(NamedTuple):
     velocity: Array
     bias: Array  # J̇ v
     source: Integers  # the row of the task that this is, which tells its gains
+    activation: Array  # from 0, where a row comes or goes, to 1, where it counts in full
     B: Array  # 6 × 6: memory for the rows of one frame
 
 

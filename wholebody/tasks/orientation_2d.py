@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
@@ -14,9 +14,9 @@ from wholebody.model.point_kernels import Three, add_point_rows, turned
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Unit
 from wholebody.tasks import kinds
-from wholebody.tasks.kinds import Columns, Description
+from wholebody.tasks.kinds import ERROR_LIMIT_OF_FRAMES, Columns, Description
 from wholebody.tasks.rotations import across, checked_direction, turn_onto
-from wholebody.tasks.task import Task
+from wholebody.tasks.task import LIMIT_BOUNDS, Task
 from wholebody.tasks.vectors import Vector3
 
 
@@ -37,6 +37,7 @@ class Orientation2DTask(Task):
     frame: str
     axis: Annotated[Vector3, Unit("1")]
     goal: Annotated[Vector3, Unit("1")]
+    error_limit: Annotated[float, Unit("rad"), LIMIT_BOUNDS] = field(default=ERROR_LIMIT_OF_FRAMES, kw_only=True)
     row_count = 2
 
     def prepare(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,10 +14,10 @@ from wholebody.model.point_kernels import Three, add_point_rows, cross, turned_b
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Unit
 from wholebody.tasks import kinds
-from wholebody.tasks.kinds import Columns, Description
+from wholebody.tasks.kinds import ERROR_LIMIT_OF_FRAMES, Columns, Description
 from wholebody.tasks.relative import Relative, seen_from
 from wholebody.tasks.rotations import checked_quaternion, relative_rotation, turn_between
-from wholebody.tasks.task import Task
+from wholebody.tasks.task import LIMIT_BOUNDS, Task
 from wholebody.tasks.vectors import Quaternion
 
 
@@ -34,6 +34,7 @@ class Orientation3DTask(Task):
     frame: str
     goal: Annotated[Quaternion, Unit("1")]
     reference: str | None = None
+    error_limit: Annotated[float, Unit("rad"), LIMIT_BOUNDS] = field(default=ERROR_LIMIT_OF_FRAMES, kw_only=True)
     row_count = 3
 
     def prepare(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Unit
 from wholebody.tasks import kinds
-from wholebody.tasks.kinds import Description
+from wholebody.tasks.kinds import ERROR_LIMIT_OF_FRAMES, Description
 from wholebody.tasks.relative import Relative, seen_from
 from wholebody.tasks.rotations import checked_quaternion, turn_between
-from wholebody.tasks.task import Task
+from wholebody.tasks.task import LIMIT_BOUNDS, Task
 from wholebody.tasks.vectors import Quaternion, Vector3
 
 
@@ -38,6 +38,7 @@ class PoseTask(Task):
     goal_orientation: Annotated[Quaternion, Unit("1")] = (0.0, 0.0, 0.0, 1.0)
     origin: Annotated[Vector3, Unit("m")] = 0.0
     reference: str | None = None
+    error_limit: Annotated[float, Unit("1"), LIMIT_BOUNDS] = field(default=ERROR_LIMIT_OF_FRAMES, kw_only=True)
     row_count = 6
 
     def prepare(self) -> None:

@@ -33,12 +33,13 @@ from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Bounds, OneForEachRow, Packed, Unit
 from wholebody.tasks import kinds
-from wholebody.tasks.kinds import Description
+from wholebody.tasks.kinds import UNLIMITED, Description
 
 Gain = Annotated[Any, OneForEachRow()]
 """Given as one number for all rows, or one for each; kept as an array."""
 
 GREATEST_GAIN = 1e6
+LIMIT_BOUNDS = Bounds(1e-6, UNLIMITED)
 
 
 @dataclass(frozen=True)
@@ -75,12 +76,15 @@ class Task(Packed):
     damping            kd, of the velocity
     integral_gain      ki, of the accumulated error
     integral_limit     how large the accumulated error may grow, in each row
+    error_limit        the error for which the task pulls hardest: in the direction in which it is most mobile; in the
+                       others less, in proportion to their mobility Λ⁻¹ (`WBOSC`). Without one, the law is linear
     goal_velocity      ẋ*, in the unit of the error per second
     goal_acceleration  ẍff, in the unit of the error per second squared
     accumulated        ∫e dt, which the controller keeps
     """
 
-    integral_limit: Annotated[float, Unit("1"), Bounds(0, 1e9)] = 1e9  # of ∫e dt, in each row
+    integral_limit: Annotated[float, Unit("1"), Bounds(0, UNLIMITED)] = UNLIMITED  # of ∫e dt, in each row
+    error_limit: Annotated[float, Unit("1"), LIMIT_BOUNDS] = UNLIMITED
     stiffness: Annotated[Gain, Unit("1/s²"), Bounds(0, GREATEST_GAIN)] = 100.0
     damping: Annotated[Gain, Unit("1/s"), Bounds(0, GREATEST_GAIN)] = None
     integral_gain: Annotated[Gain, Unit("1/s³"), Bounds(0, GREATEST_GAIN)] = 0.0
@@ -134,16 +138,21 @@ class Task(Packed):
         """Which of its rows the task has at this instant: an index into what it has for each row."""
         return slice(None)
 
+    def activation(self, snapshot: Snapshot) -> Array:
+        """How much each row counts, from 0 to 1: in full, unless it is on its way in or out."""
+        return np.ones(len(self.jacobian(snapshot)))
+
+    def spring(self, snapshot: Snapshot) -> Array:
+        """kp e + ki ∫e dt: what the error asks for."""
+        at = self.selected(snapshot)
+        spring: Array = self.stiffness[at] * self.error(snapshot) + self.integral_gain[at] * self.accumulated[at]
+        return spring
+
     def desired(self, snapshot: Snapshot) -> Array:
         """ẍ* = kp e + kd (ẋ* − ẋ) + ki ∫e dt + ẍff."""
         at = self.selected(snapshot)
         rate = self.goal_velocity[at] - self.velocity(snapshot)
-        desired: Array = (
-            self.stiffness[at] * self.error(snapshot)
-            + self.damping[at] * rate
-            + self.integral_gain[at] * self.accumulated[at]
-            + self.goal_acceleration[at]
-        )
+        desired: Array = self.spring(snapshot) + self.damping[at] * rate + self.goal_acceleration[at]
         return desired
 
     def rows(self, snapshot: Snapshot) -> TaskRows:

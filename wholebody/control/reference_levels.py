@@ -1,0 +1,169 @@
+"""The reference of singular levels: truncation, and the mean of all truncations, in numpy; see `singular.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+
+from wholebody.control.singular import GIVEN_UP, HAIR, NEGLIGIBLE
+from wholebody.control.springs import ROUNDING
+from wholebody.model.layout import Array, Integers
+from wholebody.tasks.kinds import UNLIMITED
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """What the constraints make of the robot."""
+
+    A_inverse: Array
+    h: Array
+    S: Array
+    Jc: Array
+    Jc_rate: Array  # J̇c v
+    Jc_inverse: Array  # J̄c
+    Nc: Array
+    SNc: Array
+    phi: Array
+    phi_inverse: Array
+
+    def accelerations(self, efforts: Array) -> Array:
+        """v̇ = A⁻¹ Ncᵀ (Sᵀ τ − h) − J̄c J̇c v: forward dynamics with the constraints."""
+        free: Array = self.A_inverse @ self.Nc.T @ (self.S.T @ efforts - self.h) - self.Jc_inverse @ self.Jc_rate
+        return free
+
+    def pushed(self, J: Array) -> Array:
+        """J* = J A⁻¹ (S Nc)ᵀ φ⁺; where motors cannot push, neither can a task."""
+        J_star: Array = J @ self.A_inverse @ self.SNc.T @ self.phi_inverse
+        return J_star
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """The rows of a level on v̇: J v̇ = wanted."""
+
+    J: Array
+    J_star: Array  # J S̄Nc
+    wanted: Array  # ẍ* − J̇ v
+    size: Array  # (J A⁻¹ Jᵀ)ᵢᵢ of each row
+    free: Array  # (J* φ J*ᵀ)ᵢᵢ: what constraints and motors leave of it
+    blocks: Integers  # a number for each row, the same for those that are measured together
+    spring: Array  # kp e + ki ∫e dt of each row
+    asked: Array  # that, and what the goal's velocity and acceleration ask for
+    pull: Array  # kp times the limit of the error
+    activation: Array  # how much a row counts
+
+
+def shared(
+    dynamics: Dynamics, levels: Sequence[Stacked], tolerance: float, nothing: float
+) -> tuple[Array, tuple[Array, ...]]:
+    """∫₀¹ τ(θ) ds(θ), from one step of τ to the next; and the directions that are kept at every θ."""
+    mobilities = [block_mobilities(each, nothing) for each in levels]
+    regular = np.array([regular_above(*each, tolerance) for each in zip(levels, mobilities, strict=True)])
+    rounding = np.array([nothing * np.max(each.size, initial=0.0) for each in levels])
+    mean, theta = np.zeros(len(dynamics.S)), 1.0
+    missing = [np.zeros((len(each.J), len(each.J))) for each in levels]
+    while theta > NEGLIGIBLE:
+        below = theta * (1 - HAIR) if theta < 1 else theta
+        there = [(each.activation >= 1) | (each.activation > below) for each in levels]
+        least = np.maximum(below * regular, rounding)
+        tau, kept, lost = truncated(dynamics, levels, least, there, mobilities)
+        steps = [min(a / b, below) for a, b, c in zip(lost, regular, rounding, strict=True) if b > 0 and a > c]
+        coming = [each.activation[~rows] for each, rows in zip(levels, there, strict=True)]
+        step = max([*steps, *np.concatenate([np.zeros(0), *coming])], default=0.0)
+        step = step if step > NEGLIGIBLE else 0.0
+        mean += (theta**2 * (3 - 2 * theta) - step**2 * (3 - 2 * step)) * tau
+        for level, basis in enumerate(kept):
+            missing[level] += np.eye(len(basis)) - basis @ basis.T
+        theta = step
+    return mean, tuple(_null_space(each) for each in missing)
+
+
+def truncated(
+    dynamics: Dynamics,
+    levels: Sequence[Stacked],
+    least: Sequence[float] | Array,
+    there: Sequence[npt.NDArray[np.bool_]] | None = None,
+    mobilities: Sequence[Array] | None = None,
+) -> tuple[Array, tuple[Array, ...], list[float]]:
+    """τ level by level, the directions each keeps, and the greatest eigenvalue of each that counted as zero.
+
+    Rows that are not there count as zero; springs are bounded if mobilities are given.
+    """
+    tau = np.zeros(len(dynamics.S))
+    N = np.eye(len(tau))
+    kept, lost = [], []
+    for index, (level, limit) in enumerate(zip(levels, least, strict=True)):
+        here = np.ones(len(level.J)) if there is None else there[index].astype(float)
+        J_star = here[:, None] * level.J_star @ N
+        inertia = J_star @ dynamics.phi @ J_star.T
+        wanted = level.wanted if mobilities is None else level.wanted - excess(level, inertia, mobilities[index])
+        Lambda = truncated_inverse(inertia, limit)
+        values, vectors = np.linalg.eigh((inertia + inertia.T) / 2)
+        kept.append(vectors[:, values > limit])
+        lost.append(np.max(values[values <= limit], initial=0.0))
+        F = Lambda @ (here * (wanted - level.J @ dynamics.accelerations(tau)))
+        tau = tau + J_star.T @ F
+        N = N @ (np.eye(len(N)) - dynamics.phi @ J_star.T @ Lambda @ J_star)
+    return tau, tuple(kept), lost
+
+
+def excess(level: Stacked, inertia: Array, mobilities: Array) -> Array:
+    """μ (G + μ)⁻¹ a of each block, with the least μ ≥ 0 for which ‖(G + μ)⁻¹ p‖ ≤ F = pull / mobility."""
+    taken = np.zeros(len(level.J))
+    for number in np.unique(level.blocks):
+        rows = level.blocks == number
+        mobility, pull = np.max(mobilities[rows]), np.max(level.pull[rows])
+        G = inertia[np.ix_(rows, rows)]
+        if not (mobility > 0 and 0 < pull < UNLIMITED and np.trace(G) > 0 and np.any(level.spring[rows])):
+            continue
+        values, vectors = np.linalg.eigh((G + G.T) / 2)
+        values = np.maximum(values, 0.0)
+        p, a, strongest = vectors.T @ level.spring[rows], vectors.T @ level.asked[rows], pull / mobility
+        floor = ROUNDING * np.trace(G)
+        if np.linalg.norm(p / (values + floor)) > strongest:
+            most = 2 * np.linalg.norm(p) / strongest
+            mu = brentq(_beyond, floor, most, args=(values, p, strongest), xtol=1e-300)
+            taken[rows] = vectors @ (mu * a / (values + mu))
+    return taken
+
+
+def _beyond(mu: float, values: Array, p: Array, strongest: float) -> float:
+    """By which share ‖(G + μ)⁻¹ p‖ is beyond its bound."""
+    return float(np.linalg.norm(p / (values + mu)) / strongest - 1)
+
+
+def _null_space(symmetric: Array) -> Array:
+    values, vectors = np.linalg.eigh(symmetric)
+    basis: Array = vectors[:, values < 1e-14]
+    return basis
+
+
+def block_mobilities(level: Stacked, nothing: float) -> Array:
+    """Of each row, the greatest (J* φ J*ᵀ)ᵢᵢ of those that are measured with it."""
+    counts = level.free > nothing * level.size
+    each = [np.max(level.free[counts & (level.blocks == number)], initial=0.0) for number in level.blocks]
+    return np.array(each)
+
+
+def regular_above(level: Stacked, mobilities: Array, tolerance: float) -> float:
+    """What counts as regular at a level: a share of its least mobility, which grows with its strain."""
+    strain = 0.0
+    for number in np.unique(level.blocks):
+        rows = level.blocks == number
+        pull = np.max(level.pull[rows])
+        if pull > 0:
+            strain = max(strain, np.linalg.norm(level.spring[rows]) / pull)
+    least = np.min(mobilities[mobilities > 0], initial=np.inf)
+    return float(max(tolerance, GIVEN_UP * min(strain, 1.0)) * least) if np.isfinite(least) else 0.0
+
+
+def truncated_inverse(symmetric: Array, least: float) -> Array:
+    """The pseudo-inverse, with eigenvalues up to `least` taken for zero."""
+    values, vectors = np.linalg.eigh((symmetric + symmetric.T) / 2)
+    kept = values > max(least, 0.0)
+    inverse: Array = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    return inverse
