@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ from typer.testing import CliRunner
 
 from experiments.crawl_roll import BACK, BELLY, on_wrists_and_knees, trial
 from wholebody import robots
+from wholebody.behaviors.crawling import Crawling
 from wholebody.behaviors.lying import KeyFrameMotions, lies, way_up
 from wholebody.cli import application
+from wholebody.cli.crawl_lying import Lying, posture_and_base
 from wholebody.errors import BadMotion, BadMotionFile, BadState, SensorLost, TipsOver, UnknownName
 from wholebody.motion import KeyFrames, library
 from wholebody.motion.keyframes import KeyFrame
@@ -115,10 +118,11 @@ def test_key_frames_say_which_axis_is_up_and_which_frames_fall(tmp_path):
     motion = library.key_frames(ATLAS, "turn_over_left")
     motion.write(tmp_path / "again.yaml")
     again = KeyFrames.read(tmp_path / "again.yaml", ATLAS)
-    assert again.up == motion.up == "x"
+    assert [frame.up for frame in again.frames] == [frame.up for frame in motion.frames]
+    assert motion.frames[0].up == "x"
     assert [frame.falls for frame in again.frames] == [frame.falls for frame in motion.frames]
     with pytest.raises(BadMotionFile, match="up is one of"):
-        replace(motion, up="sideways")
+        replace(motion, frames=(replace(motion.frames[0], up="sideways"),))
 
 
 def test_the_imu_says_how_a_robot_lies():
@@ -153,3 +157,14 @@ def test_motions_follow_each_other_without_a_jump():
         state["time"] += 0.01
     assert float(state["time"]) == pytest.approx(motions.duration, abs=0.05)
     assert most < 0.01 * 12.0  # rad, at the velocity limit
+
+
+@pytest.mark.parametrize(("lying", "how"), [(Lying.back, "back"), (Lying.belly, "belly"), (Lying.no, "not")])
+def test_the_crawl_command_begins_as_it_is_told_with_motions_that_follow_from_there(lying, how):
+    begin = posture_and_base(Crawling(ATLAS), lying)
+    assert lies(Rotation.from_matrix(begin.base.matrix[:3, :3]).as_quat()) in (how, "side" if how == "not" else how)
+    if begin.motions:
+        assert begin.joints == pytest.approx(library.key_frames(ATLAS, begin.motions[0]).frames[0].position)
+    for one, after in pairwise(begin.motions):
+        end, start = rests(library.key_frames(ATLAS, one))[-1], rests(library.key_frames(ATLAS, after))[0]
+        assert float(end.rest.up @ start.rest.up) > math.cos(math.radians(15))

@@ -45,14 +45,17 @@ def crawl_frames(robot: Robot, velocity: Velocity, cycles: float) -> KeyFrames:
             frames.append(_frame(crawler, time - since, "rest" if done else _phase(crawler, bearing)))
             since, bearing = time, crawler.target.bearing
         if done:
-            return KeyFrames(robot, tuple(frames), "the crawl", "monotone", "-x")
+            return KeyFrames(robot, tuple(frames), "the crawl", "monotone")
     raise BadGait(f"at {tuple(velocity)} the robot does not come to rest within {LONGEST:.0f} s; crawl fewer cycles")
 
 
 def _frame(crawler: Crawler, duration: float, name: str) -> KeyFrame:
     limbs = zip(crawler.limbs, crawler.target.bearing, strict=True)
     contacts = tuple(limb.frame for limb, bears in limbs if bears)
-    return KeyFrame(np.round(crawler.command, DIGITS), round(duration, DIGITS), name, contacts)
+    moving = crawler.model.robot.moving
+    lower, upper = (np.array([getattr(joint, end) for joint in moving]) for end in ("lower", "upper"))
+    position = np.clip(np.round(crawler.command, DIGITS), lower, upper)
+    return KeyFrame(position, round(duration, DIGITS), name, contacts)
 
 
 def _phase(crawler: Crawler, before: tuple[bool, ...]) -> str:

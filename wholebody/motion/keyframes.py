@@ -2,7 +2,6 @@
 
     robot: hubo2plus
     spline: monotone                         # or quartic (if nothing is said), quintic, via_cubic
-    up: z                                    # the axis of the root that points up in the first frame, if it matters
     frames:
       - name: stand
         posture: home                        # a posture of the robot
@@ -13,6 +12,7 @@
         contacts: [left_sole]
         stop: true                           # stand still here
         falls: true                          # from here on it tips over, as it is meant to
+        up: z                                # the axis of its root that points up, or -x …, where that is not clear
 
 In the first frame, joints not named are at zero, or at the limit nearest to it.
 """
@@ -42,7 +42,7 @@ SPLINES: Mapping[str, Spline] = {
     "quintic": quintic,
     "via_cubic": via_cubic,
 }
-KEYS = ("name", "posture", "duration", "contacts", "stop", "falls")
+KEYS = ("name", "posture", "duration", "contacts", "stop", "falls", "up")
 FLAGS = ("stop", "falls")
 AXES = ("x", "y", "z", "-x", "-y", "-z")
 
@@ -52,7 +52,8 @@ class KeyFrame:
     """A posture to go through: positions of all joints, and seconds from the frame before (or from the start).
 
     contacts are the surfaces or links that bear from this frame on, until the next. falls says that on these contacts
-    the robot is meant to tip over, and need not be able to rest.
+    the robot is meant to tip over, and need not be able to rest. up is the axis of its root that points up, about, if
+    the contacts leave that open: a robot can lie on belly and back.
     """
 
     position: Array
@@ -61,6 +62,7 @@ class KeyFrame:
     contacts: tuple[str, ...] = ()
     stop: bool = False
     falls: bool = False
+    up: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +77,6 @@ class KeyFrames:
     frames: tuple[KeyFrame, ...]
     source: str = "the motion"
     spline: str = "quartic"
-    up: str = ""
 
     def __post_init__(self) -> None:
         """Check every frame."""
@@ -84,8 +85,6 @@ class KeyFrames:
             raise BadMotionFile(f"{self.source} has no frames")
         if self.spline not in SPLINES:
             raise BadMotionFile(f"{self.source}: there is no spline '{self.spline}'; there are: {', '.join(SPLINES)}")
-        if self.up and self.up not in AXES:
-            raise BadMotionFile(f"{self.source}: up is one of {', '.join(AXES)}, not '{self.up}'")
         for number, frame in enumerate(self.frames):
             where = f"{self.source}, {self.title(number)}"
             if np.shape(frame.position) != (len(self.robot.joint_names),):
@@ -95,6 +94,8 @@ class KeyFrames:
                     raise BadMotionFile(f"{where}: joint {joint} is {value}")
             if not np.isfinite(frame.duration) or frame.duration < 0 or (number and frame.duration == 0):
                 raise BadMotionFile(f"{where} comes {frame.duration} s after the one before; times increase")
+            if frame.up and frame.up not in AXES:
+                raise BadMotionFile(f"{where}: up is one of {', '.join(AXES)}, not '{frame.up}'")
             known = [surface.name for surface in self.robot.surfaces] + [link.name for link in self.robot.links]
             for contact in frame.contacts:
                 if contact not in known:
@@ -117,13 +118,13 @@ class KeyFrames:
             raise BadMotionFile(f"{path} cannot be read: {error}") from None
         if not isinstance(content, Mapping) or not isinstance(content.get("frames"), Sequence):
             raise BadMotionFile(f"{path} is no key-frame file: it has no list of 'frames'")
-        _only(path, content, ("robot", "spline", "up", "frames"))
+        _only(path, content, ("robot", "spline", "frames"))
         if content.get("robot", robot.name) != robot.name:
             raise BadMotionFile(f"{path} is made for {content['robot']}, and this robot is {robot.name}")
         frames: list[KeyFrame] = []
         for number, given in enumerate(content["frames"], 1):
             frames.append(_frame(f"{path}, frame {number}", given, robot, frames[-1].position if frames else None))
-        return cls(robot, tuple(frames), str(path), str(content.get("spline", "quartic")), str(content.get("up") or ""))
+        return cls(robot, tuple(frames), str(path), str(content.get("spline", "quartic")))
 
     def write(self, path: str | Path) -> None:
         """Write a key-frame file; of each posture, the joints that differ from the frame before."""
@@ -134,10 +135,10 @@ class KeyFrames:
             entry |= {"duration": float(frame.duration)}
             entry |= {"posture": {self.robot.joint_names[i]: float(frame.position[i]) for i in moved}}
             entry |= {"contacts": list(frame.contacts)} if frame.contacts else {}
-            frames.append(entry | {flag: True for flag in FLAGS if getattr(frame, flag)})
+            entry |= {flag: True for flag in FLAGS if getattr(frame, flag)}
+            frames.append(entry | ({"up": frame.up} if frame.up else {}))
             before = frame.position
-        above = {"up": self.up} if self.up else {}
-        content = {"robot": self.robot.name, "spline": self.spline, **above, "frames": frames}
+        content = {"robot": self.robot.name, "spline": self.spline, "frames": frames}
         text = yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True)
         Path(path).write_text(text, encoding="utf-8")
 
@@ -232,7 +233,8 @@ def _frame(where: str, given: Any, robot: Robot, before: Array | None) -> KeyFra
         if not isinstance(value, bool):
             raise BadMotionFile(f"{where}: {flag} is true or false, not '{value}'")
     position = _posture(where, given["posture"], robot, before)
-    return KeyFrame(position, float(duration), str(given.get("name", "")), tuple(contacts), **flags)
+    name, up = str(given.get("name", "")), str(given.get("up", ""))
+    return KeyFrame(position, float(duration), name, tuple(contacts), **flags, up=up)
 
 
 def _posture(where: str, given: Any, robot: Robot, before: Array | None) -> Array:

@@ -22,6 +22,8 @@ from wholebody.robots.robot import Robot
 
 TOUCH = 0.02
 """m: points nearer to the ground bear; robots give way by so much."""
+NEAR = 0.5
+"""Of the cosine between two directions up: from frame to frame a robot turns by less, if it can."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +73,9 @@ def check_rests(motion: KeyFrames) -> tuple[FrameRest, ...]:
 def rests(motion: KeyFrames) -> tuple[FrameRest, ...]:
     """How each frame rests; a face that is near to that of the frame before goes before one that is not."""
     found: list[FrameRest] = []
-    up = _axis(motion.up) if motion.up else None
+    up: Array | None = None
     for number, frame in enumerate(motion.frames):
+        up = _axis(frame.up) if frame.up else up
         rest = resting(motion.robot, frame.position, frame.contacts, up) if frame.contacts else None
         up = up if rest is None else rest.up
         found.append(FrameRest(motion.title(number), frame, rest))
@@ -89,7 +92,8 @@ def resting(robot: Robot, joints: Array, contacts: Sequence[str], up: Array | No
     if not candidates:
         raise BadMotion(f"nothing rests on {', '.join(contacts)}: no face of theirs; name what bears")
     near = np.zeros(3) if up is None else up
-    return max(candidates, key=lambda rest: (len(rest.touching) + float(rest.up @ near), min(rest.margin, 0.0)))
+    likely = [rest for rest in candidates if rest.up @ near > NEAR] or candidates
+    return max(likely, key=lambda rest: (len(rest.touching) + float(rest.up @ near), min(rest.margin, 0.0)))
 
 
 @dataclass(frozen=True, eq=False)
