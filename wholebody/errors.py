@@ -50,6 +50,7 @@ WholebodyError
 ├── BadFootsteps             (ValueError)         footsteps, limits or velocities that no legs can do
 ├── BadGait                  (ValueError)         a gait, or a robot without what walking needs
 ├── SensorLost               (RuntimeError)       a sensor that walking needs says nothing, or nonsense
+├── GroundMissing            (RuntimeError)       a limb finds no ground, or not where it should be
 ├── OrderNotDone             (RuntimeError)       an order that was refused, interrupted, or failed
 ├── BadParameter             (ValueError)         a value that a parameter cannot take
 ├── BadConfiguration         (ValueError)         a configuration file that says what cannot be; file, line, key, remedy
@@ -289,6 +290,10 @@ class BadGait(WholebodyError, ValueError):
 
 class SensorLost(WholebodyError, RuntimeError):
     """A sensor that walking needs says nothing, or what is no number; the text names it."""
+
+
+class GroundMissing(WholebodyError, RuntimeError):
+    """A limb that came down and bears nothing, or a trunk that leans off its plan; the text says which."""
 
 
 class OrderNotDone(WholebodyError, RuntimeError):
