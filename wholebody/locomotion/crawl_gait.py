@@ -120,6 +120,6 @@ def crawl_gait_of(model: Model, **changes: float) -> CrawlGait:
     sizes = {
         "lift": 0.053 * thigh, "margin": 0.13 * thigh, "sway": 0.21 * thigh, "lean": 0.19 * thigh,
         "careful_sway": 0.15 * thigh, "careful_lean": 0.155 * thigh,
-        "forward": 1.03 * thigh, "backward": 0.85 * thigh, "aside": 0.3 * thigh,
+        "forward": 1.03 * thigh, "backward": 0.88 * thigh, "aside": 0.3 * thigh,
     }  # fmt: skip
     return CrawlGait(places, np.zeros(2), float(at.com_in_world[2]), **(sizes | changes))
