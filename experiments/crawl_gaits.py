@@ -1,10 +1,12 @@
 """Crawl, §4.1 and §4.2.3: Atlas crawls forward and backward and turns on the spot; Tables 4.1, 4.2, 4.3 and 4.6.
 
-    python -m experiments.crawl_gaits [SEEDS]
+    python -m experiments.crawl_gaits [SEEDS] [forward] [backward] [turn]
 
-prints the tables beside the document's. Sensors have noise, resolution and one cycle of delay, all links are heavier or
-lighter than the controller thinks by up to 5 %, and effort limits are enforced. Drift is aside, per gait; a gait is
-four steps; all runs count.
+prints the tables beside the document's, writes them to `results/crawl_gaits_*.md`, and draws the paths of the limbs
+over ten gaits, seen from the pelvis (Fig. 4.10). Sensors have noise, resolution and one cycle of delay, all links are
+heavier or lighter than the controller thinks by up to 5 %, and effort limits are enforced. Drift is aside, per gait; a
+gait is four steps; all runs count. Every gait of ours goes through the IK solver, so that the blind one, which knows
+neither its heading nor its place, stands beside Table 4.6.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +25,7 @@ from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
 from wholebody.locomotion.crawl_odometry import heading
 from wholebody.model.support import SupportPolygon
+from wholebody.motion.captured_gait import CRAWLING
 from wholebody.robots.robot import Placement
 from wholebody.simulation import SensorModel, Simulation
 
@@ -29,7 +34,9 @@ Order = Callable[[Crawling], None]
 FALLEN = 0.2  # m that the pelvis is lower than at the start
 BEGIN = 1.0  # s, when it is told what to do
 LOOK = 20  # cycles between two looks; what touched in the last five counts as bearing
-GAITS = 10
+GAITS, CYCLE = 10, 3.9  # and seconds of one
+PHASES = 30
+RESULTS = Path(__file__).parent / "results"
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,7 @@ class Trial:
     """One run, from the order on: metres forward and aside and radians, as they were in truth.
 
     path is rows of time, x, y and heading; inside the share of looks with the centre of mass above what bears; effort
-    the hardest joint as a share of its limit.
+    the hardest joint as a share of its limit; limbs (looks × 4 × 3) are seen from the pelvis, and steps counts them.
     """
 
     forward: float
@@ -50,6 +57,9 @@ class Trial:
     inside: float
     effort: float
     path: np.ndarray
+    limbs: np.ndarray
+    steps: np.ndarray
+    trouble: str
 
 
 def trial(order: Order, seed: int, seconds: float, *, steer: bool = True, feedback: bool = True) -> Trial:
@@ -58,7 +68,7 @@ def trial(order: Order, seed: int, seconds: float, *, steer: bool = True, feedba
     crawling = Crawling(robot, heading=steer)
     crawling.crawler.feedback = feedback
     limits = np.array([joint.effort for joint in robot.moving])
-    told, fell, inside, effort, path, touched = False, False, [], 0.0, [], []
+    told, fell, inside, effort, path, touched, limbs, steps = False, False, [], 0.0, [], [], [], []
     with Simulation(heavier(robot, mass_factor(seed)), seed=seed, sensors=SensorModel.realistic()) as simulation:
         simulation.reset(crawling.crawler.q[7:], base=start_of(crawling))
         state, reference = simulation.new_state(), simulation.new_reference()
@@ -81,6 +91,8 @@ def trial(order: Order, seed: int, seconds: float, *, steer: bool = True, feedba
                 effort = max(effort, float(np.max(np.abs(simulation.truth["effort"]) / limits)))
                 fell = bool(base[2, 3] < height - FALLEN)
                 path.append((simulation.time, com[0], com[1], heading(base[:3, :3])))
+                limbs.append(seen_from_pelvis(crawling, simulation.truth["position"]))
+                steps.append(crawling.crawler.pattern.steps)
         rested = crawling.standing
         gaits = crawling.crawler.pattern.steps / 4
     way = np.array(path)
@@ -89,8 +101,15 @@ def trial(order: Order, seed: int, seconds: float, *, steer: bool = True, feedba
     moved = way[-1] - way[0]
     return Trial(
         float(moved[1]), float(moved[2]), float(moved[3]), float(way[-1, 0] - BEGIN), gaits, fell, rested,
-        float(np.mean(inside)), effort, way,
+        float(np.mean(inside)), effort, way, np.array(limbs), np.array(steps), crawling.trouble,
     )  # fmt: skip
+
+
+def seen_from_pelvis(crawling: Crawling, joints: np.ndarray) -> np.ndarray:
+    """Where the four limbs are, 4 × 3."""
+    model = crawling.crawler.model
+    at = model.at(np.concatenate([[0, 0, 0, 0, 0, 0, 1], joints]))
+    return np.array([at.position(frame) for frame in crawling.crawler.joints.frames])
 
 
 def start_of(crawling: Crawling) -> Placement:
@@ -111,48 +130,149 @@ def circle(run: Trial) -> tuple[float, float, float]:
     return drift, radius, float(way[-1, 0] - way[0, 0])
 
 
-def line(name: str, runs: Sequence[Trial]) -> str:
-    """A row of Tables 4.2, 4.3 and 4.6: means of the sizes, per gait."""
-    upright = sum(not run.fell for run in runs)
+def spread(values: Sequence[float], unit: str, digits: int = 3) -> str:
+    """Mean ± deviation."""
+    return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f} {unit}"
+
+
+def row(name: str, runs: Sequence[Trial]) -> str:
+    """A row of Tables 4.2, 4.3 and 4.6: sizes per gait."""
     drift, turn, way = (
-        np.array([abs(getattr(run, what)) / run.gaits for run in runs]) for what in ("aside", "turned", "forward")
+        [abs(getattr(run, what)) / run.gaits for run in runs] for what in ("aside", "turned", "forward")
     )
-    speed = np.array([abs(run.forward) / run.seconds for run in runs])
-    return (
-        f"{name:34s}{upright:3d} of {len(runs):<3d}{drift.mean():7.3f} m{np.degrees(turn.mean()):7.1f}°"
-        f"{way.mean():8.3f} m{speed.mean():8.3f} m/s{np.mean([run.inside for run in runs]):8.0%}"
-        f"{max(run.effort for run in runs):8.0%}{max(abs(run.aside) for run in runs):8.2f} m"
+    cells = [
+        name, f"{sum(not run.fell for run in runs)} of {len(runs)}", spread(drift, "m"),
+        spread([math.degrees(each) for each in turn], "°", 2), spread(way, "m"),
+        spread([abs(run.forward) / run.seconds for run in runs], "m/s"), *told(runs),
+        f"{max(abs(run.aside) for run in runs):.2f} m", spread([1e3 * period_error(run) for run in runs], "mm", 1),
+    ]  # fmt: skip
+    return f"| {' | '.join(cells)} |"
+
+
+def told(runs: Sequence[Trial]) -> tuple[str, str]:
+    """How often the centre of mass was inside, mean and least; and the hardest joint."""
+    inside = [run.inside for run in runs]
+    return f"{np.mean(inside):.1%} ({min(inside):.1%})", f"{max(run.effort for run in runs):.0%}"
+
+
+def cycles(run: Trial) -> np.ndarray:
+    """The limbs' paths seen from the pelvis: whole gaits × phases × 4 × 3."""
+    begins = [int(np.searchsorted(run.steps, 4 * number)) for number in range(1, int(run.steps[-1]) // 4 + 1)]
+    return np.array(
+        [
+            [run.limbs[round(at)] for at in np.linspace(first, last, PHASES, endpoint=False)]
+            for first, last in pairwise(begins)
+        ]
     )
 
 
-def main(seeds: int = 10) -> None:
-    """Print all tables."""
-    robot = robots.load("atlas")
-    print(f"Atlas, {robot.mass:.0f} kg (document: 82 kg); {seeds} trials each, effort limits enforced\n")
-    head = f"{'':34s}{'no fall':>10s}{'drift':>9s}{'turn':>8s}{'way':>10s}{'speed':>12s}{'inside':>8s}{'effort':>8s}"
-    print(f"{head}{'farthest aside':>16s}")
-    print("document 4.2, forward, full loop                 0.273 m    3.5°   0.684 m   0.079 m/s")
-    print("document 4.2, forward, part loop                 0.275 m    3.0°   0.734 m   0.095 m/s")
-    print("document 4.6, forward, through IK                0.093 m   13.3°   0.718 m   0.031 m/s  (4 selected runs)")
-    seconds = BEGIN + GAITS * 3.55
-    for name, steer in (("forward, blind", False), ("forward, steered", True)):
-        runs = [trial(lambda c: c.crawl(velocity=(0.11, 0, 0)), seed, seconds, steer=steer) for seed in range(seeds)]
-        print(line(name, runs), flush=True)
-    print("document 4.3, backward, full loop                0.346 m    5.2°   0.502 m   0.058 m/s")
-    print("document 4.3, backward, part loop                0.405 m    4.8°   0.520 m   0.068 m/s")
-    runs = [trial(lambda c: c.crawl(velocity=(-0.085, 0, 0)), seed, BEGIN + GAITS * 4.0) for seed in range(seeds)]
-    print(line("backward, steered", runs), flush=True)
-    runs = [trial(lambda c: c.turn(math.tau), seed, 100.0) for seed in range(seeds)]
-    figures = np.array([circle(run) for run in runs])
-    print("\n                       no fall   drift/circle   time/circle   radius   gaits/circle   inside")
-    print("document 4.1                        0.248 m       136.2 s   0.674 m           14.4")
-    drift, radius, time = np.nanmean(figures, axis=0)
-    upright, gaits = sum(not run.fell for run in runs), np.mean([run.gaits for run in runs])
-    print(
-        f"turn to the left       {upright:2d} of {len(runs):<2d}      {drift:.3f} m{time:14.1f} s{radius:10.3f} m"
-        f"{gaits:15.1f}{np.mean([run.inside for run in runs]):9.0%}"
+def period_error(run: Trial) -> float:
+    """Root mean square of how far limbs are from their mean path, over gaits and phases, m."""
+    paths = cycles(run)
+    if len(paths) < 2:
+        return math.nan
+    return float(np.sqrt(((paths - paths.mean(axis=0)) ** 2).sum(axis=-1).mean()))
+
+
+HEAD = (
+    "| | no fall | drift/gait | turn/gait | way/gait | speed | CoM inside (least) | hardest joint | farthest aside "
+    "| off the mean path |\n|---|---|---|---|---|---|---|---|---|---|"
+)
+
+
+def forward(seeds: int) -> list[str]:
+    """Tables 4.2 and 4.6."""
+    seconds = BEGIN + GAITS * CYCLE
+    rows = [
+        HEAD,
+        "| document 4.2, full loop | | 0.273 m | 3.5° | 0.684 m | 0.079 m/s | | | | |",
+        "| document 4.2, part loop | | 0.275 m | 3.0° | 0.734 m | 0.095 m/s | | | | |",
+        "| document 4.6, IK, 4 selected runs | | 0.093 m | 13.3° | 0.718 m | 0.031 m/s | | | | |",
+    ]
+    for name, steer in (("forward, steered", True), ("forward, blind (4.6)", False)):
+        runs = trials(name, seeds, lambda c: c.crawl(velocity=(0.12, 0, 0)), seconds, steer)
+        rows.append(row(name, runs))
+        draw(name, runs[0])
+    return rows
+
+
+def backward(seeds: int) -> list[str]:
+    """Table 4.3."""
+    name = "backward, steered"
+    runs = trials(name, seeds, lambda c: c.crawl(velocity=(-0.12, 0, 0)), BEGIN + GAITS * CYCLE)
+    draw(name, runs[0])
+    return [
+        HEAD,
+        "| document 4.3, full loop | | 0.346 m | 5.2° | 0.502 m | 0.058 m/s | | | | |",
+        "| document 4.3, part loop | | 0.405 m | 4.8° | 0.520 m | 0.068 m/s | | | | |",
+        row(name, runs),
+    ]
+
+
+def turn(seeds: int) -> list[str]:
+    """Table 4.1."""
+    runs = trials("turn", seeds, lambda c: c.turn(math.tau), 130.0)
+    drift, radius, time = np.array([circle(run) for run in runs]).T
+    cells = [
+        "turn to the left", f"{sum(not run.fell for run in runs)} of {len(runs)}", spread(drift, "m"),
+        spread(time, "s", 1), spread(radius, "m"), spread([run.gaits for run in runs], "", 1), *told(runs),
+    ]  # fmt: skip
+    return [
+        "| | no fall | drift/circle | time/circle | radius | gaits/circle | CoM inside (least) | hardest joint |",
+        "|---|---|---|---|---|---|---|---|",
+        "| document 4.1 | | 0.248 m | 136.2 s | 0.674 m | 14.4 | | |",
+        f"| {' | '.join(cells)} |",
+    ]
+
+
+def trials(name: str, seeds: int, order: Order, seconds: float, steer: bool = True) -> list[Trial]:
+    """All seeds, one after the other, each with a line of how it went."""
+    runs = []
+    for seed in range(seeds):
+        run = trial(order, seed, seconds, steer=steer)
+        runs.append(run)
+        how = "fell" if run.fell else run.trouble or "did not fall"
+        print(
+            f"{name} {seed + 1} of {seeds}: {how}, {run.forward:.2f} m forward, {run.aside:.2f} m aside, "
+            f"{math.degrees(run.turned):.1f}°, {run.seconds:.1f} s, inside {run.inside:.1%}",
+            file=sys.stderr, flush=True,
+        )  # fmt: skip
+    return runs
+
+
+def draw(name: str, run: Trial) -> None:
+    """Fig. 4.10: the paths of the four limbs seen from the pelvis, gait by gait, from the side."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 2, figsize=(10, 6), layout="constrained")
+    for limb, (part, axis) in enumerate(zip(CRAWLING, axes.flat, strict=True)):
+        for path in cycles(run)[:, :, limb]:
+            axis.plot(path[:, 0], path[:, 2], linewidth=0.8)
+        axis.set(title=part.replace("_", " "), xlabel="x in the pelvis [m]", ylabel="z in the pelvis [m]")
+        axis.grid(alpha=0.3)
+    figure.suptitle(f"{name}: {1e3 * period_error(run):.1f} mm off the mean path")
+    RESULTS.mkdir(exist_ok=True)
+    figure.savefig(
+        RESULTS / f"crawl_paths_{name.split(',')[0]}_{'blind' if 'blind' in name else 'steered'}.png", dpi=90
     )
+    plt.close(figure)
+
+
+TABLES = {"forward": forward, "backward": backward, "turn": turn}
+
+
+def main(seeds: int = 10, names: Sequence[str] = tuple(TABLES)) -> None:
+    """Print and write the tables."""
+    RESULTS.mkdir(exist_ok=True)
+    head = f"Atlas, {robots.load('atlas').mass:.0f} kg (document: 82 kg); {seeds} trials each, effort limits enforced"
+    for name in names:
+        text = "\n".join([head, "", *TABLES[name](seeds), ""])
+        print(text, flush=True)
+        (RESULTS / f"crawl_gaits_{name}.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    main(int((sys.argv[1:2] or ["10"])[0]), sys.argv[2:] or tuple(TABLES))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +14,7 @@ from wholebody import robots
 from wholebody.errors import BadGait, SensorLost
 from wholebody.estimation.limb_loads import LimbLoads
 from wholebody.locomotion.crawl_gait import CrawlGait, crawl_gait_of
+from wholebody.locomotion.crawl_joints import NEARING
 from wholebody.locomotion.crawl_odometry import CrawlOdometry
 from wholebody.locomotion.crawl_pattern import CrawlPattern, gait_places
 from wholebody.locomotion.crawler import Crawler
@@ -98,8 +100,8 @@ def test_a_new_velocity_counts_from_the_next_step_and_rest_brings_limbs_to_their
 def test_a_slower_pace_makes_longer_steps_at_the_same_velocity(gait):
     strides = []
     for pace in (1.0, 0.7):
-        pattern = CrawlPattern(gait)
-        pattern.velocity, pattern.pace = Velocity(0.05), pace
+        pattern = CrawlPattern(replace(gait, pace=pace))
+        pattern.velocity = Velocity(0.05)
         pattern.at(30.0)
         strides.append(0.05 * pattern.period)
     assert strides[1] > 1.2 * strides[0]
@@ -141,17 +143,62 @@ def test_joints_bring_limbs_and_centre_of_mass_to_their_places_smoothly_and_with
         before = q
 
 
+def at_rest(crawler, load):
+    """Efforts that hold the robot, from how far servos must be led."""
+    gains = crawler.model.robot.gains
+    stiffness = np.array([gains[name].stiffness for name in crawler.model.joint_names])
+    return crawler.efforts.lead(crawler.q, np.zeros(crawler.model.nv), load) * stiffness
+
+
+@pytest.mark.parametrize("way", ["forward", "turn"])
+def test_efforts_and_forces_of_limbs_move_the_robot_as_planned(crawler, way):
+    """Newton, of the whole robot: forces of limbs change its momentum, and nothing else does but gravity."""
+    crawler.begin_anew(0.0)
+    crawler.pattern.velocity = WAYS[way]
+    model, momentum, pushed = crawler.model, [], []
+    for time in np.arange(0.0, 3.0, 0.005):
+        crawler._solved(crawler.pattern.at(time))
+        at = model.at(crawler.q, crawler.joints.step / 0.005)
+        momentum.append(at.momentum.copy())
+        arms = np.array([at.position(frame) for frame in crawler.joints.frames]) - at.com_in_world
+        forces = crawler.efforts.forces
+        pushed.append([*forces.sum(axis=0), *np.cross(arms, forces).sum(axis=0)])
+    gravity = np.array([0, 0, -9.81 * model.total_mass, 0, 0, 0])
+    change = np.array(momentum)[-1] - np.array(momentum)[40]
+    impulse = 0.005 * (np.array(pushed)[41:] + gravity).sum(axis=0)
+    assert np.allclose(impulse, change, atol=4.0)
+    assert np.abs(np.array(pushed)[:, 3:]).max() > 20.0
+
+
+def test_joints_slow_down_before_their_limits_and_goals_share_what_they_cannot_do(crawler):
+    crawler.begin_anew(0.0)
+    joints, q = crawler.joints, crawler.q.copy()
+    places = gait_places(crawler.gait, Place(0.0, 0.0, 0.0))
+    places[0, 0] += 0.6  # out of reach
+    lower, upper = joints._lower, joints._upper
+    nearest = []
+    for _ in range(300):
+        q = joints.solve(q, places, crawler.target.com, 0.0)
+        assert ((q[7:] > lower - 1e-9) & (q[7:] < upper + 1e-9)).all()
+        nearest.append(np.minimum(q[7:] - lower, upper - q[7:]))
+    assert np.min(nearest) < 0.05, "some joint is near its limit"
+    for before, after in pairwise(nearest):
+        assert (after > (1 - NEARING) * before - 1e-9).all(), "no joint goes more than its share"
+
+
 def test_loads_of_limbs_are_found_from_the_efforts_that_hold_them(crawler):
     crawler.begin_anew(0.0)
     model, rng = crawler.model, np.random.default_rng(3)
     loads = LimbLoads(model, crawler.joints.frames)
     at = model.at(crawler.q)
     for bears in ((1, 1, 1, 1), (0, 1, 1, 1), (1, 1, 0, 1)):
-        efforts = crawler._efforts(np.array(bears, float))
+        crawler.efforts.reset()
+        efforts = at_rest(crawler, np.array(bears, float))
         for _ in range(60):
             loads.update(at, efforts + rng.normal(0.0, 0.5, len(efforts)))
-        assert np.allclose(loads.forces[:, 2], crawler.forces, atol=15.0)
-        assert (loads.touching == (crawler.forces > 0.05 * 9.81 * model.total_mass)).all()
+        bear = crawler.efforts.forces[:, 2]
+        assert np.allclose(loads.forces[:, 2], bear, atol=15.0)
+        assert (loads.touching == (bear > 0.05 * 9.81 * model.total_mass)).all()
     with pytest.raises(SensorLost):
         loads.update(at, np.full(len(efforts), np.nan))
 

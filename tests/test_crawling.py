@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from experiments.crawl_gaits import trial
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
+from wholebody.behaviors.crawling_parameters import crawling_parameters
 from wholebody.cli.crawl import crawl
-from wholebody.errors import BadFootsteps, BadGait, SensorLost, WholebodyError
+from wholebody.errors import BadFootsteps, BadGait, BadParameter, CannotImitate, SensorLost, WholebodyError
 
 
 def test_it_crawls_forward_to_where_it_is_told_and_rests():
@@ -53,6 +56,147 @@ def test_a_sensor_that_stays_lost_makes_it_rest():
     assert np.allclose(reference["position"], crawling.crawler.command)
     with pytest.raises(SensorLost):
         crawling.crawl(distance=1.0)
+
+
+class Blind:
+    """A robot that does at once what it is told, without physics; limbs bear as planned, but for one that may not."""
+
+    def __init__(self):
+        self.robot = robots.load("atlas")
+        self.crawling = Crawling(self.robot)
+        self.state = np.zeros(1, self.robot.state_dtype())[0]
+        self.reference = np.zeros(1, self.robot.reference_dtype())[0]
+        self.time, self.floats, self.tilt = 0.0, None, None
+
+    def cycle(self, seconds):
+        crawler, state = self.crawling.crawler, self.state
+        for _ in range(round(seconds / 0.005)):
+            state["time"] = self.time
+            state["position"], state["imu"][0]["orientation"] = crawler.q[7:], crawler.q[3:7]
+            if self.tilt is not None:
+                turned = self.tilt * Rotation.from_quat(crawler.q[3:7])
+                state["imu"][0]["orientation"] = turned.as_quat()
+            state["effort"] = self.efforts()
+            self.crawling.cycle(state, self.reference)
+            self.time += 0.005
+
+    def efforts(self):
+        crawler = self.crawling.crawler
+        at = crawler.model.at(crawler.q)
+        rest = at.g + crawler.efforts.inertial
+        for limb, (frame, force) in enumerate(zip(crawler.joints.frames, crawler.efforts.forces, strict=True)):
+            if limb != self.floats:
+                rest = rest - at.jacobian(frame)[:3].T @ force
+        return rest[6:]
+
+
+def test_speed_direction_and_step_length_change_while_it_crawls():
+    blind = Blind()
+    crawling = blind.crawling
+    crawling.crawl(velocity=(0.08, 0.0, 0.0))
+    blind.cycle(12.0)
+    fast = stride_of(blind)
+    assert fast.x > 0.2
+    crawling.crawl(velocity=(0.04, 0.0, 0.0))
+    blind.cycle(4.0)
+    slow = stride_of(blind)
+    assert slow.x == pytest.approx(0.5 * fast.x, rel=0.3)
+    set_value(crawling, "gait.pace", 0.6)
+    blind.cycle(6.0)
+    assert stride_of(blind).x > 1.2 * slow.x, "longer steps at the same velocity"
+    set_value(crawling, "gait.pace", 1.0)
+    crawling.crawl(velocity=(0.0, 0.0, 0.06))
+    blind.cycle(6.0)
+    turned = stride_of(blind)
+    assert turned.yaw > 0.1
+    assert abs(turned.x) < 0.05
+    crawling.crawl(velocity=(-0.05, 0.0, 0.0))
+    blind.cycle(5.0)
+    assert stride_of(blind).x < -0.1
+    crawling.stop()
+    blind.cycle(14.0)
+    assert crawling.standing
+    assert crawling.trouble == ""
+
+
+def stride_of(blind):
+    """Where the next four steps lead, seen from where they began."""
+    pattern = blind.crawling.crawler.pattern
+    begin, body = pattern.steps, pattern.body
+    while pattern.steps < begin + 4:
+        blind.cycle(0.05)
+        assert blind.crawling.trouble == ""
+    return pattern.body.seen_from(body)
+
+
+def set_value(crawling, path, value):
+    crawling_parameters(crawling).set(path, value)
+
+
+def test_every_parameter_of_crawling_has_unit_bounds_and_meaning_and_can_be_set_within_them():
+    crawling = Crawling(robots.load("atlas"))
+    parameters = crawling_parameters(crawling)
+    assert {"gait.forward", "gait.swing", "gait.pace", "gait.lift"} <= set(parameters.paths)
+    for slot in parameters:
+        about, value = slot.about, slot.value()
+        assert about.unit
+        assert about.meaning, about.path
+        if about.path != "gait.pitch":
+            slot.set(value + 1e-3 * (about.upper - value))
+            assert slot.value() > value, about.path
+        with pytest.raises(BadParameter, match="outside"):
+            slot.set(about.upper + 1.0)
+    assert crawling.crawler.pattern.gait is crawling.gait
+    with pytest.raises(BadGait, match="pitch"):
+        parameters.set("gait.pitch", 0.5)
+
+
+def test_a_limb_that_finds_no_ground_makes_it_wait_and_then_rest():
+    blind = Blind()
+    blind.crawling.crawl(velocity=(0.08, 0.0, 0.0))
+    blind.cycle(3.0)
+    assert blind.crawling.trouble == "", "the control arm: ground is where it should be"
+    while blind.crawling.crawler.pattern.landed != 0:
+        blind.cycle(0.005)
+    blind.floats = 0
+    blind.cycle(3.0)
+    assert "left_wrist came down and bears nothing" in blind.crawling.trouble
+    still = blind.reference["position"].copy()
+    blind.cycle(0.5)
+    assert (blind.reference["position"] == still).all()
+    with pytest.raises(SensorLost, match="bears nothing"):
+        blind.crawling.crawl(distance=1.0)
+
+
+def test_a_trunk_that_leans_off_its_plan_makes_it_rest():
+    blind = Blind()
+    blind.crawling.crawl(velocity=(0.08, 0.0, 0.0))
+    for lean, trouble in ((0.1, ""), (0.3, "leans by 17°")):
+        blind.tilt = Rotation.from_euler("x", lean)
+        blind.cycle(0.5)
+        assert trouble in blind.crawling.trouble
+        assert bool(trouble) == bool(blind.crawling.trouble)
+
+
+def test_progress_goes_from_nothing_to_all_on_the_way_to_a_goal():
+    blind = Blind()
+    assert blind.crawling.progress == 1.0
+    blind.crawling.turn(0.6)
+    seen = [blind.crawling.progress]
+    while blind.crawling.progress < 1.0 and blind.time < 40.0:
+        blind.cycle(0.5)
+        seen.append(blind.crawling.progress)
+    assert seen[0] == 0.0
+    assert seen[-1] == 1.0
+    assert (np.diff(seen) > -0.1).all()
+    assert len(seen) > 4
+
+
+def test_a_robot_without_arms_is_told_which_limbs_are_missing():
+    robot = robots.load("atlas")
+    legs_only = {name: joints for name, joints in robot.groups.items() if "arm" not in name}
+    with pytest.raises(CannotImitate, match="no left_arm, right_arm"):
+        Crawling(replace(robot, groups=legs_only))
 
 
 def test_the_command_says_what_is_wrong_with_a_robot_or_a_file(tmp_path):

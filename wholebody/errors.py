@@ -52,6 +52,7 @@ WholebodyError
 ├── BadGait                  (ValueError)         a gait, or a robot without what walking needs
 ├── SensorLost               (RuntimeError)       a sensor that walking needs says nothing, or nonsense
 ├── OutOfReach               (ValueError)         a place that a hand cannot come to from where the robot stands
+├── GroundMissing            (RuntimeError)       a limb finds no ground, or not where it should be
 ├── OrderNotDone             (RuntimeError)       an order that was refused, interrupted, or failed
 ├── BadParameter             (ValueError)         a value that a parameter cannot take
 ├── BadConfiguration         (ValueError)         a configuration file that says what cannot be; file, line, key, remedy
@@ -305,6 +306,10 @@ class SensorLost(WholebodyError, RuntimeError):
 
 class OutOfReach(WholebodyError, ValueError):
     """A place that a hand cannot come to from where the robot stands; the text says by how much, or why."""
+
+
+class GroundMissing(WholebodyError, RuntimeError):
+    """A limb that came down and bears nothing, or a trunk that leans off its plan; the text says which."""
 
 
 class OrderNotDone(WholebodyError, RuntimeError):

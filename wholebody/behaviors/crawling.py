@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wholebody.errors import BadFootsteps, SensorLost
+from wholebody.errors import BadFootsteps, GroundMissing, SensorLost
 from wholebody.hardware import Record
 from wholebody.locomotion.crawl_gait import CrawlGait
 from wholebody.locomotion.crawler import Crawler
@@ -43,6 +43,7 @@ class Crawling:
         self._velocity: Velocity | None = None
         self._way = Place(0.0, 0.0, 0.0)
         self._time, self._lost_since = 0.0, math.inf
+        self._stranded = False
 
     # What one tells it.
 
@@ -65,6 +66,15 @@ class Crawling:
         self._goal = self._velocity = None
         self.crawler.pattern.velocity = Velocity()
 
+    def adopt(self, gait: CrawlGait) -> None:
+        """Crawl otherwise, from the next step on: longer or shorter steps, slower, higher lifts."""
+        self.crawler.adopt(gait)
+
+    @property
+    def gait(self) -> CrawlGait:
+        """How it crawls."""
+        return self.crawler.gait
+
     @property
     def place(self) -> Place:
         """Where it is, as far as it knows: seen from where it began."""
@@ -75,17 +85,31 @@ class Crawling:
         """Whether it is done with all that it was told."""
         return self._goal is None and self._velocity is None and self.crawler.pattern.standing
 
+    @property
+    def progress(self) -> float:
+        """The share of the way to its goal that is behind it, 0 to 1; it has no goal: 1."""
+        if self._goal is None:
+            return 1.0
+        return min(max(1.0 - _apart(self.place, self._goal) / max(_apart(self._way, self._goal), 1e-9), 0.0), 1.0)
+
     # What it does.
 
     def cycle(self, state: Record, reference: Record) -> None:
         """One period: fill the reference from the state."""
         self._time = float(state["time"])
+        if self._stranded:
+            self.crawler.hold(reference)
+            return
         steps = self.crawler.pattern.steps
         try:
             self.crawler.cycle(state, reference)
             self._lost_since = math.inf
         except SensorLost as error:
             self._rest_blindly(error, reference)
+        except GroundMissing as error:
+            self.trouble, self._stranded = f"{error}; it rests where it is", True
+            self.stop()
+            self.crawler.hold(reference)
         if self.crawler.pattern.steps != steps or self.crawler.pattern.standing:
             self._steer()
 
@@ -129,6 +153,11 @@ class Crawling:
         off = self.place.seen_from(self._way)
         ahead = math.copysign(1.0, velocity.forward)
         return Velocity(velocity.forward, velocity.leftward - STEER * off.y, -STEER * (off.yaw + ahead * 0.5 * off.y))
+
+
+def _apart(here: Place, goal: Place) -> float:
+    """Metres and radians, of which one is as far as the other; whole circles count."""
+    return math.hypot(goal.x - here.x, goal.y - here.y) + abs(goal.yaw - here.yaw)
 
 
 def _finite(value: float | None) -> float:

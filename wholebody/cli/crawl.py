@@ -14,6 +14,7 @@ from typing import Annotated
 import numpy as np
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
@@ -34,7 +35,7 @@ from wholebody.simulation.film import Recording
 
 FALLEN = 0.2  # m that the pelvis is lower than at the start
 LONGEST = 150.0  # s of one order
-TELL = 5.0  # s between two lines
+TELL = 2.0  # s between two lines
 CYCLES = 5
 NEAR = View(elevation=-20.0, distance=0.9)
 """Of the film: the robot is low."""
@@ -58,19 +59,23 @@ class Crawl:
         self._height = height
         self._yaw = heading(self.simulation.base_to_world[:3, :3])
 
-    def follow(self, name: str, controller: Controller) -> None:
-        """One order, until it is done, the robot falls, or it takes too long."""
+    def follow(self, name: str, controller: Controller, progress: Callable[[], float] = lambda: 0.0) -> None:
+        """One order, until it is done, the robot falls, or it takes too long; in a terminal, a bar shows progress."""
         simulation, began, told = self.simulation, self.simulation.time, self.simulation.time
-        while not self.fell and simulation.time - began < LONGEST:
-            simulation.read(self._state)
-            if not controller(self._state, self._reference):
-                break
-            simulation.write(self._reference)
-            simulation.advance()
-            self._look()
-            if simulation.time - told >= TELL:
-                told = simulation.time
-                console.print(f"{simulation.time:6.1f} s  {name:<14} {self.where()}")
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task(name, total=1.0)
+            while not self.fell and simulation.time - began < LONGEST:
+                simulation.read(self._state)
+                if not controller(self._state, self._reference):
+                    break
+                simulation.write(self._reference)
+                simulation.advance()
+                self._look()
+                if simulation.time - told >= TELL:
+                    told = simulation.time
+                    bar.update(task, completed=progress())
+                    console.print(f"{simulation.time:6.1f} s  {name:<14} {self.where()}")
         self.lines.append(f"| {name} | {simulation.time - began:.1f} | {self.where()} |")
 
     def where(self) -> str:
@@ -141,23 +146,25 @@ def crawl(
             run.begin(float(crawling.crawler.q[2]))
             crawling.crawler.begin_anew(simulation.time)
             shown = SupportShown(crawling.crawler, stack.enter_context(SupportPublisher(loaded.name)))
-            for name, order in (
+            orders: list[tuple[str, Callable[[], None]]] = [
                 ("rest", lambda: None),
                 (f"forward {distance:g} m", lambda: crawling.crawl(distance=distance)),
                 (f"turn {turn:g}°", lambda: crawling.turn(math.radians(turn))),
                 (f"backward {back:g} m", lambda: crawling.crawl(distance=-back)),
-            ):
-                run.follow(name, orders(crawling, order, shown))
+            ]
+            for name, order in orders:
+                if not crawling.trouble:
+                    run.follow(name, obeying(crawling, order, shown), lambda: crawling.progress)
             shown.draw(out / "support.png")
             run.inside = shown.inside / max(shown.looks, 1)
     (out / "report.md").write_text(run.text(), encoding="utf-8")
     console.print(run.text())
     console.print(f"written: {', '.join(str(path) for path in sorted(out.iterdir()))}")
-    if run.fell:
+    if run.fell or (crawling is not None and crawling.trouble):
         raise typer.Exit(1)
 
 
-def orders(crawling: Crawling, order: Callable[[], None], shown: SupportShown) -> Controller:
+def obeying(crawling: Crawling, order: Callable[[], None], shown: SupportShown) -> Controller:
     """A controller that gives an order first, and is done when the robot rests again, a second later at least."""
     began: list[float] = []
 
@@ -167,6 +174,9 @@ def orders(crawling: Crawling, order: Callable[[], None], shown: SupportShown) -
             order()
         crawling.cycle(state, reference)
         shown.look(state)
+        if crawling.trouble:
+            console.print(crawling.trouble)
+            return False
         return not crawling.standing or float(state["time"]) - began[0] < 1.0
 
     return controller

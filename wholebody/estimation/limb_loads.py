@@ -65,14 +65,19 @@ class LimbLoads:
         """Standard deviations of the forces, limbs × 3, N."""
         return np.sqrt(np.diag(self._P)).reshape(-1, 3)
 
-    def update(self, at: Snapshot, efforts: Array) -> Array:
-        """One cycle; at has the base turned as it is (where it is does not matter). Returns the forces."""
+    def update(self, at: Snapshot, efforts: Array, inertial: Array | None = None) -> Array:
+        """One cycle; at has the base turned as it is (where it is does not matter). Returns the forces.
+
+        inertial is M a + h − g of a motion that is known, such as a planned one; without it, it is noise.
+        """
         if not np.isfinite(efforts).all():
             raise SensorLost("a joint's effort is no number")
         for index, frame in enumerate(self.frames):
             self._H[:, 3 * index : 3 * index + 3] = at.jacobian(frame)[:3].T
         self._z[:] = at.g
         self._z[6:] -= efforts
+        if inertial is not None:
+            self._z += inertial
         weighted = self._H.T * self._certainty
         P = np.linalg.inv(np.linalg.inv(self._P + self._wander) + weighted @ self._H)
         f = self.forces.ravel()

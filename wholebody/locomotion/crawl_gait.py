@@ -38,26 +38,44 @@ class CrawlGait:
     """One limb in the air, three on the ground; the centre of mass is inside of what bears by a margin.
 
     places are the four limbs' neutral ones (4 × 2, in the order of CRAWLING) and com that of the centre of mass, both
-    seen from the body: x forward, y left, the origin between the limbs. reach bounds what one cycle can do: metres
-    forward, backward and aside, and radians.
+    seen from the body: x forward, y left, the origin between the limbs.
+
+    height        of the centre of mass
+    swing         of a knee over the longest step
+    hand_swing    of a hand over the longest step; it is lighter
+    pace          how fast steps follow each other; at the same velocity, slower ones are longer
+    briefest      all limbs on the ground, between two swings
+    lift          how high a limb that swings is lifted
+    margin        of the centre of mass, inside of what bears while a limb swings
+    sway          of the zero-moment point about the centre of mass while it leans
+    forward       the farthest that a cycle goes forward
+    backward      the farthest that a cycle goes backward
+    aside         the farthest that a cycle goes aside
+    turn          the farthest that a cycle turns
+    lean          of the centre of mass, away from a limb that swings
+    careful_sway  sway when it goes backward, or turns on the spot
+    careful_lean  lean when it goes backward, or turns on the spot
+    pitch         of the trunk's root, forward; it does not change while it is on its limbs
     """
 
     places: Array
     com: Array
-    height: Annotated[float, Unit("m"), Bounds(0.05, 3.0)]  # of the centre of mass
-    swing: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 0.55
-    briefest: Annotated[float, Unit("s"), Bounds(0.02, 5.0)] = 0.15  # all limbs on the ground, between two swings
+    height: Annotated[float, Unit("m"), Bounds(0.05, 3.0)]
+    swing: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 0.62
+    hand_swing: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 0.45
+    pace: Annotated[float, Unit("1"), Bounds(0.2, 1.5)] = 1.0
+    briefest: Annotated[float, Unit("s"), Bounds(0.02, 5.0)] = 0.15
     lift: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.05
     margin: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.04
-    sway: Annotated[float, Unit("m"), Bounds(0.001, 0.5)] = 0.06  # of the zero-moment point about the centre of mass
+    sway: Annotated[float, Unit("m"), Bounds(0.001, 0.5)] = 0.06
     forward: Annotated[float, Unit("m"), Bounds(0.01, 2.0)] = 0.4
     backward: Annotated[float, Unit("m"), Bounds(0.01, 2.0)] = 0.35
     aside: Annotated[float, Unit("m"), Bounds(0.01, 2.0)] = 0.12
-    turn: Annotated[float, Unit("rad"), Bounds(0.01, 2.0)] = 0.3
-    lean: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.07  # of the centre of mass, away from a limb that swings
-    careful_sway: Annotated[float, Unit("m"), Bounds(0.001, 0.5)] = 0.056  # when it goes backward, or turns on the spot
+    turn: Annotated[float, Unit("rad"), Bounds(0.01, 2.0)] = 0.47
+    lean: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.07
+    careful_sway: Annotated[float, Unit("m"), Bounds(0.001, 0.5)] = 0.056
     careful_lean: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.05
-    pitch: Annotated[float, Unit("rad"), Bounds(0.0, 1.6)] = 0.754  # of the trunk's root, forward
+    pitch: Annotated[float, Unit("rad"), Bounds(0.0, 1.6)] = 0.754
 
     def __post_init__(self) -> None:
         """Refuse limbs that are not one at each corner."""
@@ -65,9 +83,10 @@ class CrawlGait:
         if self.places.shape != (4, 2) or (signs != [[1, 1], [1, -1], [-1, 1], [-1, -1]]).any():
             raise BadGait(f"hands before the body and knees behind, left and right, are needed; not {self.places}")
 
-    def swing_of(self, step: float) -> float:
-        """Seconds of a swing over so many metres: as the root of them, so that accelerations are alike."""
-        return self.swing * min(1.0, max(BRISK, math.sqrt(step / self.forward)))
+    def swing_of(self, limb: int, step: float) -> float:
+        """Seconds of a limb's swing over so many metres: as the root of them, so that accelerations are alike."""
+        longest = self.swing if CRAWLING[limb].endswith("knee") else self.hand_swing
+        return longest * min(1.0, max(BRISK, math.sqrt(step / self.forward))) / self.pace
 
     def clamped(self, velocity: Velocity, period: float) -> Velocity:
         """The nearest velocity, in the same proportions, whose cycle of so many seconds is within reach."""
@@ -100,7 +119,7 @@ def crawl_gait_of(model: Model, **changes: float) -> CrawlGait:
     places = np.array([hand, hand, knee, knee]) * [(1, 1), (1, -1), (1, 1), (1, -1)]
     sizes = {
         "lift": 0.053 * thigh, "margin": 0.13 * thigh, "sway": 0.21 * thigh, "lean": 0.19 * thigh,
-        "careful_sway": 0.15 * thigh, "careful_lean": 0.13 * thigh,
-        "forward": 0.95 * thigh, "backward": 0.85 * thigh, "aside": 0.3 * thigh,
+        "careful_sway": 0.15 * thigh, "careful_lean": 0.155 * thigh,
+        "forward": 1.03 * thigh, "backward": 0.88 * thigh, "aside": 0.3 * thigh,
     }  # fmt: skip
     return CrawlGait(places, np.zeros(2), float(at.com_in_world[2]), **(sizes | changes))

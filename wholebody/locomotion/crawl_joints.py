@@ -17,20 +17,26 @@ import math
 import numpy as np
 
 from wholebody.kinematics.iterative_rows import rotation_gap
+from wholebody.kinematics.iterative_steps import boxed_step
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.motion.imitating_limbs import ImitatingLimb, moving_joints
 
-LIMB, COM = 3000.0, 1000.0
+LIMB, COM = 30000.0, 30000.0
 """Weights per m²."""
-FOOT = 30.0
+FOOT, BEHIND = 30.0, 10.0
+"""Weights per m²: of the heights of feet, and of feet that are not straight behind their knees."""
 TRUNK, ROLL, PALM = 1.0, 0.3, 0.05
 """Weights per rad²: of the trunk's yaw and pitch, of its roll, and of palms that are not flat."""
-HOME, STILL = 0.1, 1e6
-"""Weights per rad² of joints that move towards home, and of those that do not move at all."""
+BASE, HOME, STILL = 1e-3, 0.1, 1e6
+"""Weights per rad² of the base, of joints that move towards home, and of those that do not move at all."""
+STEADY, SLOW = 10.0, 5.0
+"""Weights per rad² of a step that is another than the last one, and of any: what goals leave free moves smoothly."""
 OFF_GROUND = 0.03
 """m by which feet are higher than in the robot's own posture, so that knees bear."""
+NEARING = 0.05
+"""The share of what is left to a limit that a joint may go in a cycle: it slows down before it, and does not hit it."""
 FOLDED = 3.0
 """How much higher than its knee a foot is lifted: the shin folds, and the knee comes off the ground."""
 
@@ -57,42 +63,34 @@ class CrawlJoints:
         self._turned = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
         self._wanted, self._trunk = np.zeros(12), np.sqrt([ROLL, TRUNK, TRUNK])
         moving = set(moving_joints(model.robot, limbs)) | {name for limb in limbs for name in limb.joints}
-        self._prior = np.array([0.0] * 6 + [HOME if name in moving else STILL for name in model.joint_names])
-        self._prior[:6] = 1e-6
+        weights = [BASE] * 6 + [HOME + STEADY + SLOW if name in moving else STILL for name in model.joint_names]
+        self._mobility, self._wish = 1 / np.array(weights), np.zeros(model.nv)
         self._lower, self._upper = (
             np.array([getattr(joint, end) for joint in model.robot.moving]) for end in ("lower", "upper")
         )
-        rows = 3 * len(limbs) + 2 + len(self._feet) + 3 + 2 * len(self._palms)
+        rows = 3 * len(limbs) + 2 + 2 * len(self._feet) + 3 + 2 * len(self._palms)
         self._J, self._e = np.zeros((rows, model.nv)), np.zeros(rows)
+        self._low, self._high = np.full(model.nv, -np.inf), np.full(model.nv, np.inf)
+        self._A, self._y, self.step = np.zeros((rows, rows)), np.zeros(rows), np.zeros(model.nv)
+        self._stopped = np.zeros(model.nv, np.int64)
 
     def solve(self, q: Array, places: Array, ground: Array, com: Array, yaw: float) -> Array:
         """The configuration after q, with limbs at places over ground of some height, com x y, and the trunk turned."""
         J, e = self._rows(self.model.at(q), places, ground, com, yaw)
-        wish = np.concatenate([np.zeros(6), self.home - q[7:]])
-        low = np.concatenate([np.full(6, -np.inf), self._lower - q[7:]])
-        high = np.concatenate([np.full(6, np.inf), self._upper - q[7:]])
-        return self.model.integrate(q, self._bounded(J, e, wish, low, high), 1.0)
+        self._wish[6:] = (HOME * (self.home - q[7:]) + STEADY * self.step[6:]) / (HOME + STEADY + SLOW)
+        self._low[6:], self._high[6:] = NEARING * (self._lower - q[7:]), NEARING * (self._upper - q[7:])
+        columns = np.ascontiguousarray(J.T)
+        boxed_step(
+            columns, e, self._mobility, self._wish, 1.0, self._low, self._high, self._stopped, self._A, self._y,
+            self.step,
+        )  # fmt: skip
+        return self.model.integrate(q, self.step, 1.0)
 
     def gaps(self, q: Array, places: Array) -> Array:
         """How far limbs are from their places, m."""
         at = self.model.at(q)
         there = np.array([at.position(frame) for frame in self.frames])
         return np.asarray(np.linalg.norm(self._targets(at, places) - there, axis=1))
-
-    def _bounded(self, J: Array, e: Array, wish: Array, low: Array, high: Array) -> Array:
-        """The least squares within the limits of joints: those that would go beyond are put there, the others go on."""
-        H, b = J.T @ J, J.T @ e + self._prior * wish
-        H[np.diag_indices_from(H)] += self._prior
-        v, fixed = np.linalg.solve(H, b), np.zeros(len(b), bool)
-        for _ in range(3):
-            beyond = (v < low - 1e-9) | (v > high + 1e-9)
-            if not beyond.any():
-                break
-            fixed |= beyond
-            v = np.clip(v, low, high)
-            free = ~fixed
-            v[free] = np.linalg.solve(H[np.ix_(free, free)], b[free] - H[np.ix_(free, fixed)] @ v[fixed])
-        return np.asarray(np.clip(v, low, high))
 
     def _targets(self, at: Snapshot, places: Array) -> Array:
         """Where the frames of limbs are to be: a surface that is tilted stands on its lowest corner."""
@@ -112,13 +110,18 @@ class CrawlJoints:
         J[row : row + 2] = math.sqrt(COM) * at.com_jacobian[:2]
         e[row : row + 2] = math.sqrt(COM) * (com - at.com_in_world[:2])
         row += 2
+        c, s = math.cos(yaw), math.sin(yaw)
+        left = np.array([-s, c])
         for index, foot, height in self._feet:
             J[row] = math.sqrt(FOOT) * at.jacobian(foot)[2]
             e[row] = math.sqrt(FOOT) * (
                 height + ground[index] + FOLDED * (places[index, 2] - ground[index]) - at.position(foot)[2]
             )
             row += 1
-        c, s = math.cos(yaw), math.sin(yaw)
+            knee = self.frames[index]
+            J[row] = math.sqrt(BEHIND) * (left @ (at.jacobian(foot)[:2] - at.jacobian(knee)[:2]))
+            e[row] = -math.sqrt(BEHIND) * (left @ (at.position(foot)[:2] - at.position(knee)[:2]))
+            row += 1
         turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         self._wanted[:9] = (turn @ self._turned).ravel()
         weights = self._trunk[:, None] * turn.T  # along the axes of the body

@@ -27,7 +27,7 @@ from wholebody.motion.support_target import within
 AT_PLACE = 0.02
 """m. Nearer to its place a limb need not step."""
 REST, ORIGIN = Velocity(), Place(0.0, 0.0, 0.0)
-HAND_OVER = 0.12
+HAND_OVER = 0.06
 """s. In which a limb gives away what it bears before it lifts, and takes it up after it came down."""
 ALONG = 0.3
 """The share of the longest stride above which it goes forward or backward, and does not just turn."""
@@ -97,13 +97,13 @@ class CrawlStep:
 
 
 class CrawlPattern:
-    """An endless plan; `velocity` may be set at any time, and so may `pace`, how fast steps follow each other.
+    """An endless plan; `velocity` and `gait` may be set at any time, and count from the next step on.
 
-    At the same velocity, a slower pace makes longer steps.
+    At the same velocity, a slower pace of the gait makes longer steps.
     """
 
     def __init__(self, gait: CrawlGait, time: float = 0.0, body: Place = ORIGIN, ground: Ground | None = None) -> None:
-        self.gait, self.velocity, self.pace = gait, REST, 1.0
+        self.gait, self.velocity = gait, REST
         self.ground = ground or LevelGround()
         self.steps = 0
         self._last = FORWARD[-1]
@@ -114,6 +114,11 @@ class CrawlPattern:
     def period(self) -> float:
         """Seconds of a cycle, as the last four steps were."""
         return float(self._durations.sum())
+
+    @property
+    def landed(self) -> int:
+        """The limb that came down last."""
+        return self._last
 
     @property
     def body(self) -> Place:
@@ -160,18 +165,18 @@ class CrawlPattern:
         gait, velocity = self.gait, self.gait.clamped(self.velocity, self.period)
         mean = Velocity(*((a + b) / 2 for a, b in zip(before, velocity, strict=True)))
         body = start.moved(mean, float(self._durations[limb]))
-        goal = self.ground.foothold(beside(body.moved(velocity, self.period / 2), gait.places[limb]))
+        goal = self.ground.foothold(beside(body.moved(velocity, (self.period - gait.swing) / 2), gait.places[limb]))
         others = np.delete(places, limb, axis=0)
         neutral = beside(body, gait.com)
         aside = -math.copysign(self._most[0], gait.places[limb, 1])
         lean = within(others, beside(body, gait.com + np.array([0.0, aside])), gait.margin) - neutral
-        leant = done.end + max(self._wait(done.lean[1], lean), gait.briefest) / self.pace
-        swing = gait.swing_of(float(np.linalg.norm((goal - places[limb])[:2]))) / self.pace
+        leant = done.end + max(self._wait(done.lean[1], lean), gait.briefest) / gait.pace
+        swing = gait.swing_of(limb, float(np.linalg.norm((goal - places[limb])[:2])))
         planned = CrawlStep(
             done.end, leant, leant, leant + swing, limb, places, goal, self._rise(places[limb], goal),
             np.array([done.lean[1], lean]), (start, body), (before, velocity),
         )  # fmt: skip
-        lift = max(self._safe(planned, others), done.end + gait.briefest / self.pace)
+        lift = max(self._safe(planned, others), done.end + gait.briefest / gait.pace)
         self._durations[limb] = lift + swing - done.end
         return replace(planned, lift=lift, end=lift + swing)
 
