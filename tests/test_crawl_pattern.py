@@ -178,7 +178,7 @@ def test_joints_slow_down_before_their_limits_and_goals_share_what_they_cannot_d
     lower, upper = joints._lower, joints._upper
     nearest = []
     for _ in range(300):
-        q = joints.solve(q, places, crawler.target.com, 0.0)
+        q = joints.solve(q, places, crawler.target.ground, crawler.target.com, 0.0)
         assert ((q[7:] > lower - 1e-9) & (q[7:] < upper + 1e-9)).all()
         nearest.append(np.minimum(q[7:] - lower, upper - q[7:]))
     assert np.min(nearest) < 0.05, "some joint is near its limit"
