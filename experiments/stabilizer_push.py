@@ -60,7 +60,7 @@ def draw(angles: list[float], table: np.ndarray) -> None:
     for column, arm in enumerate(ARMS):
         axis.plot([*angles, angles[0]], [*table[:, column], table[0, column]], marker="o", label=arm)
     axis.set_title("impulse survived/(N s)")
-    axis.legend(loc="lower left", fontsize="small")
+    figure.legend(loc="lower center", ncols=len(ARMS), fontsize="small")  # below the circle, so that it hides no angle
     figure.savefig(RESULTS / "stabilizer_push.png", dpi=100)
     plt.close(figure)
 

@@ -28,6 +28,8 @@ def _gains(walker: Walker) -> dict[str, Any]:
         "stabilizer": getattr(walker.stabilizer, "gains", None),
         "stabilizer.ground": getattr(ground, "gains", None),
         "recovery_foot": walker.level.gains,
+        "footing": walker.footing.gains,
+        "soles": walker.soles.gains,
     }
     return {path: gains for path, gains in found.items() if gains is not None}
 

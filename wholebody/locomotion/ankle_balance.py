@@ -39,6 +39,8 @@ class AnkleGains:
 class AnkleBalance:
     """Both soles are turned against the tilt, which is the same as turning the ankles."""
 
+    feels_ground = False
+
     def __init__(self, model: Model, gains: AnkleGains | None = None) -> None:
         self.model, self.gains = model, gains or AnkleGains()
 

@@ -70,6 +70,8 @@ class DcmGains:
 class DcmStabilizer:
     """See the file's docstring. `steps` says whether footsteps may be moved."""
 
+    feels_ground = True
+
     def __init__(self, model: Model, gains: DcmGains | None = None, steps: bool = True) -> None:
         self.gains = gains or (
             DcmGains() if steps else DcmGains(lean=4000.0, reach=0.6)

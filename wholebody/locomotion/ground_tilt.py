@@ -14,6 +14,7 @@ import numpy as np
 
 from wholebody.estimation import Balance
 from wholebody.locomotion.stabilizers import Command, turned
+from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.parameters import Bounds, Unit
 
@@ -69,8 +70,12 @@ class GroundTilt:
         return bool((away < self.gains.flat).all())
 
 
+@compiled
 def turned_about_itself(sole: Array, lean: Array) -> Array:
     """A level sole whose upright axis points x, y aside."""
     result = sole.copy()
-    result[:3, :3] = turned(np.array([-lean[1], lean[0], 0.0])) @ sole[:3, :3]
+    turn = turned(np.array([-lean[1], lean[0], 0.0]))
+    for i in range(3):
+        for k in range(3):
+            result[i, k] = turn[i, 0] * sole[0, k] + turn[i, 1] * sole[1, k] + turn[i, 2] * sole[2, k]
     return result

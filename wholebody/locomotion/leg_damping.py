@@ -37,6 +37,8 @@ class DampingGains:
 class LegDamping:
     """The centre of mass goes down by what legs bent by d lose in height."""
 
+    feels_ground = False
+
     def __init__(self, model: Model, gains: DampingGains | None = None) -> None:
         self.gains = gains or DampingGains()
         self._weight = model.total_mass * GRAVITY

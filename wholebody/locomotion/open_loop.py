@@ -11,6 +11,8 @@ from wholebody.model.model import Model
 class OpenLoop:
     """No stabilizer: what others are compared with."""
 
+    feels_ground = False
+
     def __init__(self, model: Model) -> None:
         self.model = model
 

@@ -65,6 +65,7 @@ class Target:
     landing: Place | None  # where the foot that swings will be put
     double_support: float  # s, after it lands
     pull: Array = field(default_factory=lambda: np.zeros(2))  # from the pendulum's zero moment point to the ground's
+    ground: float = 0.0  # m: of the ground under the body, above that at the start
 
     def foot(self, side: Side) -> FootPoint:
         """One of the feet."""
@@ -146,11 +147,23 @@ class Pattern:
         was = phase.step.at
         wanted = Footstep(phase.step.side, place)
         self._swing.lead(time, phase.gait.limits.kept(wanted, self.feet.of(OTHER[wanted.side])).at)
-        place = self._swing.goal
+        self._move(was, self._swing.goal, time)
+
+    def _move(self, was: Place, place: Place, time: float) -> None:
+        """Plan all steps to come anew, as if what was there were at another place."""
         moved = [
             Planned(Footstep(step.side, place.beside(*step.at.seen_from(was))), gait) for step, gait in self._planned
         ]
         self._plan(moved, time)
+
+    def tread(self, time: float) -> None:
+        """The foot that swings is on the ground before its time: it stays, and all that follows is as far from it."""
+        phase = self._phases[0] if self._phases else None
+        if phase is None or phase.step is None or self._swing is None:
+            return
+        place = self._swing.at(time).place
+        self._swing = Swing(place, place, time, max(phase.end, time + 1e-3), 0.0)
+        self._move(phase.step.at, place, time)
 
     def halt(self, time: float, area_of: Callable[[Feet], Array]) -> None:
         """Do no step but one that is under way, or has no time to be called off; rest on both feet where they are then.

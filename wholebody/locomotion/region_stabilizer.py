@@ -85,6 +85,8 @@ class RegionStabilizer:
     `modes` says which of the controllers work; the dynamic one without the static one works in all regions.
     """
 
+    feels_ground = False
+
     def __init__(
         self, model: Model, gains: RegionGains | None = None, steps: bool = True, modes: frozenset[str] = MODES
     ) -> None:

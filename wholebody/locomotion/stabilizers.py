@@ -19,6 +19,7 @@ from wholebody.estimation import Balance
 from wholebody.locomotion.footsteps import Place
 from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.swing import FootPoint
+from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 
@@ -44,6 +45,9 @@ class Command:
 
 class Stabilizer(Protocol):
     """Turns what is planned and what is sensed into what is to be done."""
+
+    feels_ground: bool
+    """Whether feet are to come down where they feel the ground, and to be turned until they lie on it."""
 
     def reset(self) -> None:
         """Begin anew, from a robot at rest."""
@@ -76,7 +80,7 @@ def stabilizer_named(name: str, model: Model) -> Stabilizer:
 
 def as_planned(target: Target) -> Command:
     """Do what the pattern says."""
-    com = np.array([target.com[0], target.com[1], target.height])
+    com = np.array([target.com[0], target.com[1], target.height + target.ground])
     return Command(
         com,
         target.com_velocity,
@@ -93,10 +97,12 @@ def upright(yaw: float) -> Array:
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
+@compiled
 def turned(vector: Array) -> Array:
     """The rotation by a rotation vector, 3 × 3 (Rodrigues)."""
-    angle = math.sqrt(float(vector @ vector))
-    x, y, z = vector / angle if angle > 1e-12 else vector
+    angle = math.sqrt(vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2])
+    by = 1.0 / angle if angle > 1e-12 else 1.0
+    x, y, z = by * vector[0], by * vector[1], by * vector[2]
     c, s = math.cos(angle), math.sin(angle)
     v = 1.0 - c
     return np.array(

@@ -23,6 +23,8 @@ MOVING_GROUND = SupportNoise(creep=0.2, level=0.05)
 class UnevenStabilizer:
     """See the file's docstring. `ground` is how the ground is turned under each foot."""
 
+    feels_ground = False
+
     def __init__(self, model: Model) -> None:
         self._dcm = DcmStabilizer(model, DcmGains(give=0.0))
         left, right = (np.array(model.robot.surface(sole).outline) for sole in SOLES)

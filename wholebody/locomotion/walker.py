@@ -13,6 +13,7 @@ from wholebody.errors import BadGait, SensorLost
 from wholebody.estimation import AnkleSpring, Balance, BalanceEstimator, SupportNoise
 from wholebody.hardware import Record
 from wholebody.locomotion.anchoring import Anchoring
+from wholebody.locomotion.footing import Footing
 from wholebody.locomotion.footsteps import Feet
 from wholebody.locomotion.gait import SOLES, Gait, gait_of, standing
 from wholebody.locomotion.legs import Legs
@@ -20,6 +21,7 @@ from wholebody.locomotion.level_swing import LevelSwing
 from wholebody.locomotion.pattern import Pattern, Target
 from wholebody.locomotion.recovery import capture_steps, closing_step
 from wholebody.locomotion.servo_lead import ServoLead
+from wholebody.locomotion.sole_yield import SoleYield
 from wholebody.locomotion.stabilizers import Command, Stabilizer, as_planned, stabilizer_named
 from wholebody.messages import MeasuredMotion, Mode
 from wholebody.model.layout import Array
@@ -54,12 +56,12 @@ class Walker:
         self.estimator = BalanceEstimator(self.model, spring=ankles, noise=noise, feet=SOLES)
         self._anchoring = Anchoring(self.estimator.balance)
         self.stabilizer = stabilizer_named(stabilizer, self.model) if isinstance(stabilizer, str) else stabilizer
-        self.level = LevelSwing()
+        self.level, self.footing, self.soles = LevelSwing(), Footing(self.model), SoleYield(self.model)
         self.servo = ServoLead(self.model, self._softness(ankles))
         feet, _ = standing(self.model)
         middle = feet.middle
         self.pattern = Pattern(self.gait, Feet(*(place.seen_from(middle) for place in feet)))
-        self.target: Target | None = None
+        self.target: Target | None = None  # as planned, whatever the ground is like
         self.balance: Balance | None = None
         self.command: Command | None = None
         self._before = np.zeros(0)
@@ -69,34 +71,47 @@ class Walker:
     def cycle(self, state: Record, reference: Record) -> None:
         """Take a state, and say where all joints are to be."""
         time = float(state["time"])
-        target = self.pattern.at(time)
-        balance = self.sense(state, target)
-        elapsed = self._elapsed(time)
+        target = planned = self.pattern.at(time)
+        seen = self._estimate(state)
+        elapsed, feels = self._elapsed(time), self.stabilizer.feels_ground
+        if feels:
+            target = self.footing.feel(target, seen, elapsed)
+            if self.footing.early:
+                self.pattern.tread(time)
+        balance = self._anchoring.update(target.left, target.right)
         command = self.stabilizer.correct(target, balance, elapsed)
+        if feels and self.footing.uneven:
+            self.soles.correct(command, balance, elapsed)
+            self.footing.heights += self.soles.rises
         if command.level_swing and self._recovering:
             self.level.correct(command, target, balance, elapsed)
         self._step(command, balance, time)
         reference["position"] = self.joints(command, target, elapsed)
         reference["mode"], reference["mask"] = Mode.POSITION, True
-        self.target, self.balance, self.command = target, balance, command
+        self.target, self.balance, self.command = planned, balance, command
 
     def sense(self, state: Record, target: Target) -> Balance:
         """How the robot stands and moves, in the world of its footsteps; SensorLost if a sensor says nonsense."""
+        self._estimate(state)
+        return self._anchoring.update(target.left, target.right)
+
+    def _estimate(self, state: Record) -> Balance:
         if int(state["imu"][0]["measured"]) & GYRO != GYRO:
             raise SensorLost("the IMU does not measure angular velocity any more")
         faults = self.estimator.faults
         before = faults.not_finite
-        self.estimator.update(state)
+        seen = self.estimator.update(state)
         if faults.not_finite != before:
             raise SensorLost(f"{faults.last} reads what is no number")
-        return self._anchoring.update(target.left, target.right)
+        return seen
 
     def cycle_blind(self, time: float, reference: Record) -> None:
         """The same without sensors: what is planned, led by what the servos need."""
-        target = self.pattern.at(time)
+        elapsed = self._elapsed(time)
+        target = self.footing.feel_nothing(self.pattern.at(time), elapsed)
         command = as_planned(target)
         command.feed_forward = True
-        reference["position"] = self.joints(command, target, self._elapsed(time))
+        reference["position"] = self.joints(command, target, elapsed)
         reference["mode"], reference["mask"] = Mode.POSITION, True
 
     def adopt(self, gait: Gait, time: float, keep: int) -> None:
@@ -112,7 +127,8 @@ class Walker:
         self.stabilizer.reset()
         self.estimator.start()
         self._anchoring.reset()
-        self.level.reset()
+        for each in (self.level, self.footing, self.soles):
+            each.reset()
         self._before, self._last, self._recovering = np.zeros(0), None, False
 
     def _softness(self, ankles: AnkleSpring | None) -> Array:
@@ -166,7 +182,7 @@ class Walker:
         """Do what the stabilizer wants of the feet."""
         if command.landing is not None:
             self.pattern.lead(command.landing, time)
-        if command.falling and self.pattern.settled:
+        if command.falling and self.pattern.settled and self.footing.landed:
             steps, gait = capture_steps(self.pattern.feet, balance, self.gait)
             self.pattern.follow(steps, time, gait=gait)
             self._recovering = True
