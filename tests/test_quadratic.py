@@ -81,7 +81,7 @@ def test_without_limits_it_is_wbosc_for_an_arm_with_joints_that_follow_others():
 @pytest.mark.parametrize("name", control_examples.ROBOTS)
 def test_without_limits_it_is_wbosc_in_two_hundred_states_of_six_robots(name):
     """Where the laws of singular levels differ, it keeps the paper's; there, columns are left out, not directions."""
-    model, problem = control_examples.model(name), control_examples.usual(name)
+    model, problem = control_examples.model(name), control_examples.linear(control_examples.usual(name))
     ours, sharing, truncating = (
         QuadraticController(model, **UNLIMITED),
         control_examples.controller(name),

@@ -115,6 +115,13 @@ def after_memory(n: int, sizes: Sizes) -> int:
 
 
 @inlined
+def integers_of_memory(sizes: Sizes) -> int:
+    """How many integers stand apart from the chains."""
+    width = sizes.held + sizes.passive + sizes.asked
+    return 2 * width + sizes.levels + 1 + sizes.constraints + sizes.tasks
+
+
+@inlined
 def chain_size(n: int, width: int) -> int:
     """How many numbers a chain takes; each column reflects at most twice."""
     width = (width + BLOCK - 1) // BLOCK * BLOCK
@@ -182,4 +189,4 @@ def size_of_memory(n: int, sizes: Sizes) -> tuple[int, int]:
         chain_size(sizes.held, sizes.passive + sizes.pressed + sizes.driven),
     )
     numbers = after_memory(n, sizes) + n * sizes.held + n * width + saved_size(n, width) + sum(chains)
-    return numbers, 2 * width + sizes.levels + 1 + sizes.constraints + sizes.tasks
+    return numbers, integers_of_memory(sizes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wholebody.control import memory as rows_memory
-from wholebody.control.memory import after_memory, memory_of
+from wholebody.control.memory import after_memory, integers_of_memory, memory_of
 from wholebody.control.quadratic_chain import Chain, chain_at, chain_size
 from wholebody.control.table import Sizes, sizes_of
 from wholebody.model.compiled import compiled
@@ -108,7 +108,7 @@ def carve_work(n: int, joints: int, sizes: Sizes, extent: Extent, numbers: Array
     gradient = pairs + extent.pairs * (n + 3)
     gradients = gradient + 2 * both
     most = 2 * sizes.levels + 3
-    i = sizes.held + sizes.passive + sizes.asked + sizes.levels + 1 + sizes.constraints + sizes.tasks
+    i = integers_of_memory(sizes)
     return Work(
         K=cut(numbers, at, (n, held)),
         contact=cut(numbers, contact, (extent.contact_rows, held)),
@@ -140,8 +140,7 @@ def active_begins(n: int, joints: int, sizes: Sizes, extent: Extent) -> tuple[in
     """Where the memory of the active limits stands, of numbers and of integers."""
     rows, both = joints + sizes.driven + extent.contact_rows + extent.pairs, n + sizes.held
     ours = n * sizes.held + extent.contact_rows * sizes.held + n + 5 * rows + extent.pairs * (n + 3) + (3 + rows) * both
-    integers = sizes.held + sizes.passive + sizes.asked + sizes.levels + 1 + sizes.constraints + sizes.tasks
-    integers += STATE + (2 * sizes.levels + 3) * LEVEL + 2 * rows
+    integers = integers_of_memory(sizes) + STATE + (2 * sizes.levels + 3) * LEVEL + 2 * rows
     return after_memory(n, sizes) + ours + sizes.held, integers
 
 

@@ -62,16 +62,13 @@ def shared(
 ) -> tuple[Array, tuple[Array, ...]]:
     """∫₀¹ τ(θ) ds(θ), from one step of τ to the next; and the directions that are kept at every θ."""
     mobilities = [block_mobilities(each, nothing) for each in levels]
-    regular = np.array([regular_above(*each, tolerance) for each in zip(levels, mobilities, strict=True)])
-    rounding = np.array([nothing * np.max(each.size, initial=0.0) for each in levels])
+    rounding = [nothing * np.max(each.size, initial=0.0) for each in levels]
     mean, theta = np.zeros(len(dynamics.S)), 1.0
     missing = [np.zeros((len(each.J), len(each.J))) for each in levels]
     while theta > NEGLIGIBLE:
         below = theta * (1 - HAIR) if theta < 1 else theta
         there = [(each.activation >= 1) | (each.activation > below) for each in levels]
-        least = np.maximum(below * regular, rounding)
-        tau, kept, lost = truncated(dynamics, levels, least, there, mobilities)
-        steps = [min(a / b, below) for a, b, c in zip(lost, regular, rounding, strict=True) if b > 0 and a > c]
+        tau, kept, steps = truncated(dynamics, levels, rounding, Softened(there, mobilities, tolerance, below))
         coming = [each.activation[~rows] for each, rows in zip(levels, there, strict=True)]
         step = max([*steps, *np.concatenate([np.zeros(0), *coming])], default=0.0)
         step = step if step > NEGLIGIBLE else 0.0
@@ -82,38 +79,52 @@ def shared(
     return mean, tuple(_null_space(each) for each in missing)
 
 
-def truncated(
-    dynamics: Dynamics,
-    levels: Sequence[Stacked],
-    least: Sequence[float] | Array,
-    there: Sequence[npt.NDArray[np.bool_]] | None = None,
-    mobilities: Sequence[Array] | None = None,
-) -> tuple[Array, tuple[Array, ...], list[float]]:
-    """τ level by level, the directions each keeps, and the greatest eigenvalue of each that counted as zero.
+@dataclass(frozen=True)
+class Softened:
+    """What makes truncation soft: rows that are not there at θ, bounded springs, and θ itself."""
 
-    Rows that are not there count as zero; springs are bounded if mobilities are given.
+    there: Sequence[npt.NDArray[np.bool_]]
+    mobilities: Sequence[Array]
+    tolerance: float
+    theta: float
+
+
+def truncated(
+    dynamics: Dynamics, levels: Sequence[Stacked], least: Sequence[float], softened: Softened | None = None
+) -> tuple[Array, tuple[Array, ...], list[float]]:
+    """τ level by level, the directions each keeps, and the next θ at which each would keep one more.
+
+    Rows that are not there count as zero.
     """
     tau = np.zeros(len(dynamics.S))
     N = np.eye(len(tau))
-    kept, lost = [], []
+    kept, steps = [], []
     for index, (level, limit) in enumerate(zip(levels, least, strict=True)):
-        here = np.ones(len(level.J)) if there is None else there[index].astype(float)
+        here = np.ones(len(level.J)) if softened is None else softened.there[index].astype(float)
         J_star = here[:, None] * level.J_star @ N
         inertia = J_star @ dynamics.phi @ J_star.T
-        wanted = level.wanted if mobilities is None else level.wanted - excess(level, inertia, mobilities[index])
+        wanted, regular, rounding = level.wanted, 0.0, limit
+        if softened is not None:
+            taken, regular = excess(level, inertia, softened.mobilities[index], softened.tolerance)
+            wanted, limit = wanted - taken, max(softened.theta * regular, rounding)
         Lambda = truncated_inverse(inertia, limit)
         values, vectors = np.linalg.eigh((inertia + inertia.T) / 2)
         kept.append(vectors[:, values > limit])
-        lost.append(np.max(values[values <= limit], initial=0.0))
+        lost = np.max(values[values <= limit], initial=0.0)
+        if softened is not None and regular > 0 and lost > rounding:
+            steps.append(min(lost / regular, softened.theta))
         F = Lambda @ (here * (wanted - level.J @ dynamics.accelerations(tau)))
         tau = tau + J_star.T @ F
         N = N @ (np.eye(len(N)) - dynamics.phi @ J_star.T @ Lambda @ J_star)
-    return tau, tuple(kept), lost
+    return tau, tuple(kept), steps
 
 
-def excess(level: Stacked, inertia: Array, mobilities: Array) -> Array:
-    """μ (G + μ)⁻¹ a of each block, with the least μ ≥ 0 for which ‖(G + μ)⁻¹ p‖ ≤ F = pull / mobility."""
-    taken = np.zeros(len(level.J))
+def excess(level: Stacked, inertia: Array, mobilities: Array, tolerance: float = 0.0) -> tuple[Array, float]:
+    """μ (G + μ)⁻¹ a of each block, with the least μ ≥ 0 for which ‖(G + μ)⁻¹ p‖ ≤ F = pull / mobility.
+
+    And what counts as regular at the level: a share of its least mobility, which grows with the greatest μ.
+    """
+    taken, given_up = np.zeros(len(level.J)), 0.0
     for number in np.unique(level.blocks):
         rows = level.blocks == number
         mobility, pull = np.max(mobilities[rows]), np.max(level.pull[rows])
@@ -128,7 +139,9 @@ def excess(level: Stacked, inertia: Array, mobilities: Array) -> Array:
             most = 2 * np.linalg.norm(p) / strongest
             mu = brentq(_beyond, floor, most, args=(values, p, strongest), xtol=1e-300)
             taken[rows] = vectors @ (mu * a / (values + mu))
-    return taken
+            given_up = max(given_up, mu / mobility)
+    least = np.min(mobilities[mobilities > 0], initial=np.inf)
+    return taken, float(max(tolerance, GIVEN_UP * min(given_up, 1.0)) * least) if np.isfinite(least) else 0.0
 
 
 def _beyond(mu: float, values: Array, p: Array, strongest: float) -> float:
@@ -147,18 +160,6 @@ def block_mobilities(level: Stacked, nothing: float) -> Array:
     counts = level.free > nothing * level.size
     each = [np.max(level.free[counts & (level.blocks == number)], initial=0.0) for number in level.blocks]
     return np.array(each)
-
-
-def regular_above(level: Stacked, mobilities: Array, tolerance: float) -> float:
-    """What counts as regular at a level: a share of its least mobility, which grows with its strain."""
-    strain = 0.0
-    for number in np.unique(level.blocks):
-        rows = level.blocks == number
-        pull = np.max(level.pull[rows])
-        if pull > 0:
-            strain = max(strain, np.linalg.norm(level.spring[rows]) / pull)
-    least = np.min(mobilities[mobilities > 0], initial=np.inf)
-    return float(max(tolerance, GIVEN_UP * min(strain, 1.0)) * least) if np.isfinite(least) else 0.0
 
 
 def truncated_inverse(symmetric: Array, least: float) -> Array:

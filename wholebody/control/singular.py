@@ -12,8 +12,8 @@ never disturbed. And a direction is taken in the share s(λ / least), with an ef
 
 What λ is compared with is the mobility of its level (`mobility.py`). Goals out of reach draw a level to where it is
 singular, and the further the harder. So the springs of tasks are bounded, in each truncation, by what the levels above
-leave there (`springs.py`); and a direction whose spring is bounded to less than a quarter of what the error asks for is
-shared too: the tolerance of a level is a quarter of its greatest strain, if that is more.
+leave there (`springs.py`); and a direction that has less than a fifth of its spring left, λ below a quarter of μ, is
+shared too: the tolerance of a level is that, if it is more.
 
 A row with an activation below 1, on its way in or out, is a step in θ likewise: it is there at all θ below its
 activation, and so the command has no step where it comes or goes.
@@ -24,7 +24,7 @@ from __future__ import annotations
 from wholebody.control.chain import Chain, solve_level, unreflect
 from wholebody.control.memory import Memory, Saved
 from wholebody.control.mobility import level_mobility, measure_mobility
-from wholebody.control.springs import bound_springs, level_strain
+from wholebody.control.springs import bound_springs
 from wholebody.control.table import Sizes
 from wholebody.model.compiled import compiled, inlined
 from wholebody.model.layout import Integers
@@ -36,7 +36,7 @@ NEGLIGIBLE = 1e-8
 """θ from which on a step is too small to matter: s(θ) / √θ is 3e-12."""
 
 GIVEN_UP = 0.25
-"""λ, as a share of mobility and of the strain of a level, from which on downwards a direction is shared."""
+"""λ as a share of μ, which bounds a spring, from which on downwards a direction is shared."""
 
 HAIR = 1e-9
 """By so much of itself θ is below the λ that is just kept."""
@@ -116,9 +116,8 @@ def _solve_at(
     for level in range(sizes.levels):
         first = memory.first_of_level[level]
         count = memory.first_of_level[level + 1] - first
-        shared_below = max(tolerance, GIVEN_UP * level_strain(memory, first, first + count))
-        least = shared_below * level_mobility(memory, first, first + count)
-        bound_springs(memory, chain, first, first + count, used)
+        given_up = bound_springs(memory, chain, first, first + count, used)
+        least = max(tolerance, GIVEN_UP * given_up) * level_mobility(memory, first, first + count)
         used, reflected = solve_level(chain, first, count, used, reflected, nothing, theta * least)
         if least > 0.0:
             lost = max(lost, chain.lost[0] / least)

@@ -15,7 +15,7 @@ force can give, the nearest in kinetic energy to the one asked for is taken, of 
 It is continuous, and changes nothing for errors up to error_limit · λ / mobility in a direction with eigenvalue λ of G.
 A limb of length l that is almost stretched has about (l / 2) λ / mobility of its reach left: a goal beyond draws it to
 its end as a spring of stiffness kp · error_limit / l on its joints, however far the goal is, with all of the task's
-damping. The strain of a task is ‖p‖ / (kp · error_limit): its error, as a share of the limit.
+damping. Of a direction, the share λ / (λ + μ) of its spring is left.
 """
 
 from __future__ import annotations
@@ -39,8 +39,12 @@ MOST_STEPS = 50
 
 
 @inlined
-def bound_springs(memory: Memory, chain: Chain, first: int, end: int, used: int) -> None:
-    """Take from what the rows of a level want what would need more force than their springs may have."""
+def bound_springs(memory: Memory, chain: Chain, first: int, end: int, used: int) -> float:
+    """Take from what the rows of a level want what would need more force than their springs may have.
+
+    The greatest μ / mobility, at most 1: a direction with λ / mobility far below that has hardly any force left.
+    """
+    given_up = 0.0
     begun = first
     while begun < end:
         after = begun + 1
@@ -52,35 +56,19 @@ def bound_springs(memory: Memory, chain: Chain, first: int, end: int, used: int)
             after += 1
         room = 2 * (after - begun) < len(chain.R)
         if strained and room and 0.0 < hardest < UNLIMITED and memory.mobile[begun] > 0.0:
-            _bound(memory, chain, begun, after, used, hardest / memory.mobile[begun])
+            mu = _bound(memory, chain, begun, after, used, hardest / memory.mobile[begun])
+            given_up = max(given_up, mu / memory.mobile[begun])
         begun = after
-
-
-@inlined
-def level_strain(memory: Memory, first: int, end: int) -> float:
-    """The greatest strain of the rows of a level that are measured together, at most 1."""
-    greatest = 0.0
-    begun = first
-    while begun < end:
-        square, hardest = 0.0, 0.0
-        after = begun
-        while after < end and memory.block[after] == memory.block[begun]:
-            square += memory.spring[after] * memory.spring[after]
-            hardest = max(hardest, memory.pull[after])
-            after += 1
-        if hardest > 0.0:
-            greatest = max(greatest, math.sqrt(square) / hardest)
-        begun = after
-    return min(greatest, 1.0)
+    return min(given_up, 1.0)
 
 
 @compiled
-def _bound(memory: Memory, chain: Chain, first: int, end: int, used: int, strongest: float) -> None:
-    """wanted ← wanted − μ (G + μ)⁻¹ a, if μ must be above zero."""
+def _bound(memory: Memory, chain: Chain, first: int, end: int, used: int, strongest: float) -> float:
+    """wanted ← wanted − μ (G + μ)⁻¹ a, if μ must be above zero; and μ."""
     count = end - first
     trace = _mobility_matrix(chain, first, count, used)
     if not trace > 0.0:
-        return
+        return 0.0
     asked = 0.0
     for c in range(first, end):
         asked += memory.spring[c] * memory.spring[c]
@@ -94,10 +82,11 @@ def _bound(memory: Memory, chain: Chain, first: int, end: int, used: int, strong
         steepness = _halved(chain, first, count)
         mu += length * length / steepness * (length / strongest - 1.0)
     if slack:
-        return
+        return 0.0
     _force(chain, memory.asked, first, count, mu)
     for c in range(first, end):
         chain.wanted[c] -= mu * chain.w[c]
+    return mu
 
 
 @inlined
