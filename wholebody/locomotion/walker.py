@@ -13,7 +13,7 @@ from wholebody.errors import BadGait, SensorLost
 from wholebody.estimation import AnkleSpring, Balance, BalanceEstimator, SupportNoise
 from wholebody.hardware import Record
 from wholebody.locomotion.anchoring import Anchoring
-from wholebody.locomotion.footing import Footing
+from wholebody.locomotion.footing import Footing, FootingGains
 from wholebody.locomotion.footsteps import Feet
 from wholebody.locomotion.gait import SOLES, Gait, gait_of, standing
 from wholebody.locomotion.legs import Legs
@@ -56,7 +56,8 @@ class Walker:
         self.estimator = BalanceEstimator(self.model, spring=ankles, noise=noise, feet=SOLES)
         self._anchoring = Anchoring(self.estimator.balance)
         self.stabilizer = stabilizer_named(stabilizer, self.model) if isinstance(stabilizer, str) else stabilizer
-        self.level, self.footing, self.soles = LevelSwing(), Footing(self.model), SoleYield(self.model)
+        self.level, self.soles = LevelSwing(), SoleYield(self.model)
+        self.footing = Footing(self.model, FootingGains() if ankles is None else FootingGains(give=0.0))  # they yield
         self.servo = ServoLead(self.model, self._softness(ankles))
         feet, _ = standing(self.model)
         middle = feet.middle
