@@ -62,7 +62,7 @@ def test_an_operator_has_the_antenna_found_fetched_and_put_where_it_belongs():
         antenna = thing(rig, "antenna")
         assert np.hypot(antenna[0] - GOAL.x, antenna[1] - GOAL.y) < GOAL.length / 2
         assert antenna[2] == pytest.approx(0.86, abs=0.01), "on the stand"
-        upright = 1 - 2 * (antenna[4] ** 2 + antenna[5] ** 2)
+        upright = 1 - 2 * (antenna[3] ** 2 + antenna[4] ** 2)
         assert upright > 0.99
         assert thing(rig, "canister") == pytest.approx(canister, abs=0.005), "the other thing was left alone"
         assert rig.world.held == {}
