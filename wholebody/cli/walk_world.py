@@ -19,8 +19,6 @@ PUSHES = ((1.0, 0.0), (0.0, 1.0), (-0.8, 0.0), (0.0, -1.0))
 """Directions in the axes of the robot, as shares of the force."""
 BETWEEN_PUSHES = 1.6  # s
 FALLEN = math.radians(45)
-PATIENCE = 0.1
-"""s. How long the world waits for the controller in one period."""
 LOOK_EVERY = 20
 """Periods after which it looks again whether there is a controller."""
 
@@ -30,6 +28,8 @@ class WalkedWorld(Simulation):
 
     No filming and no busy machine decides the walk: the world waits for a controller that is two periods behind.
     """
+
+    patience = 0.1  # s, how long it waits in one period
 
     def __init__(
         self, robot: Robot, name: str, lines: list[str], force: float = 0.0, scene: str = "flat", **more: Any
@@ -70,7 +70,7 @@ class WalkedWorld(Simulation):
 
     def _wait_for_controller(self, client: WalkingClient) -> None:
         try:
-            client.wait_until(lambda doing: doing.time > self.time - 1.5 * self.period, timeout=PATIENCE)
+            client.wait_until(lambda doing: doing.time > self.time - 1.5 * self.period, timeout=self.patience)
         except NoController:
             if not client.alive:
                 client.close()
