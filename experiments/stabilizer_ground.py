@@ -18,7 +18,7 @@ import numpy as np
 
 from experiments.stabilizer_walk import RESULTS, Outcome, forward, run
 
-ARMS = ("none", "dcm", "uneven")
+ARMS = ("none", "dcm", "rough", "uneven")
 PLATE = "plate:angle=0.0873,frequency=0.5"
 MINUTE = 60.0  # s
 SLOPES = (-4, -3, 3, 4)  # degrees, rising ahead

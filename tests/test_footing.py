@@ -132,10 +132,10 @@ def test_a_foot_that_is_pressed_as_it_shall_be_is_not_turned(model, balance):
     assert command.soles[0] == pytest.approx(np.eye(4))
 
 
-@pytest.mark.parametrize(("arm", "falls"), [("none", True), ("dcm", False)])
+@pytest.mark.parametrize(("arm", "falls"), [("none", True), ("rough", False)])
 def test_two_centimetres_up_and_down_that_nobody_planned_are_walked_and_open_loop_falls(arm, falls):
     assert over_a_platform(arm, 0.02, 5).fell == falls
 
 
 def test_a_slope_that_nobody_planned_is_walked():
-    assert not up_a_slope("dcm", -3, 1).fell
+    assert not up_a_slope("rough", -3, 1).fell

@@ -70,7 +70,7 @@ class DcmGains:
 class DcmStabilizer:
     """See the file's docstring. `steps` says whether footsteps may be moved."""
 
-    feels_ground = True
+    feels_ground = False
 
     def __init__(self, model: Model, gains: DcmGains | None = None, steps: bool = True) -> None:
         self.gains = gains or (
@@ -160,3 +160,9 @@ class DcmStabilizer:
             self._leaning *= 0.0
         if size > 1e-6:
             command.rotation = turned(np.array([-self._lean[1], self._lean[0], 0.0])) @ command.rotation
+
+
+class RoughStabilizer(DcmStabilizer):
+    """The same for ground that is higher or lower than planned: feet come down where they feel it."""
+
+    feels_ground = True

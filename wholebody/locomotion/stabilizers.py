@@ -60,13 +60,14 @@ class Stabilizer(Protocol):
 NAMES = {
     "none": "open_loop:OpenLoop",
     "dcm": "dcm_stabilizer:DcmStabilizer",
+    "rough": "dcm_stabilizer:RoughStabilizer",
     "regions": "region_stabilizer:RegionStabilizer",
     "uneven": "uneven_stabilizer:UnevenStabilizer",
     "ankle": "ankle_balance:AnkleBalance",
     "damping": "leg_damping:LegDamping",
 }
-"""What there is: the pattern alone; feedback of the divergent component; the thesis's; the second for ground
-that is not level; two simple ones of Hubo-Ach."""
+"""What there is: the pattern alone; feedback of the divergent component, and the same with feet that feel the ground; the
+thesis's; the second for ground that is not level; two simple ones of Hubo-Ach."""
 
 
 def stabilizer_named(name: str, model: Model) -> Stabilizer:
