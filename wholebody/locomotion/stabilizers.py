@@ -66,8 +66,8 @@ NAMES = {
     "ankle": "ankle_balance:AnkleBalance",
     "damping": "leg_damping:LegDamping",
 }
-"""What there is: the pattern alone; feedback of the divergent component, and the same with feet that feel the ground; the
-thesis's; the second for ground that is not level; two simple ones of Hubo-Ach."""
+"""What there is: the pattern alone; feedback of the divergent component, and the same with feet that feel the ground;
+the thesis's; the second for ground that is not level; two simple ones of Hubo-Ach."""
 
 
 def stabilizer_named(name: str, model: Model) -> Stabilizer:
