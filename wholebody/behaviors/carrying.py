@@ -21,6 +21,8 @@ from wholebody.errors import BadGait
 from wholebody.hardware import Record
 from wholebody.locomotion.footsteps import Velocity
 from wholebody.locomotion.gait import SOLES
+from wholebody.locomotion.legs import under
+from wholebody.locomotion.stabilizers import upright
 from wholebody.locomotion.walker import Walker
 from wholebody.model.layout import Array
 from wholebody.parameters import Bounds, Unit
@@ -208,15 +210,14 @@ def pelvis_to_world(walker: Walker) -> Array:
     pose = np.eye(4)
     if command is not None:
         pose[:3, :3] = command.rotation
-        pose[:3, 3] = command.com - command.rotation @ walker.legs.seen_from_pelvis().com_in_world
+        pose[:3, 3] = under(command.com, command.rotation, walker.legs.seen_from_pelvis().com_in_world)
     return pose
 
 
 def placed(x: float, y: float, yaw: float) -> Array:
     """A pose on the ground."""
     pose = np.eye(4)
-    pose[:2, :2] = (math.cos(yaw), -math.sin(yaw)), (math.sin(yaw), math.cos(yaw))
-    pose[:2, 3] = x, y
+    pose[:3, :3], pose[:2, 3] = upright(yaw), (x, y)
     return pose
 
 

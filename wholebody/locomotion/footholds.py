@@ -77,7 +77,7 @@ class RoughGround:
 
     def foothold(self, wanted: Array) -> Array:
         """The best place nearby."""
-        cells = self._around + self._cell(wanted)
+        cells = self._around + self.heights.cells(wanted)
         cells = cells[((cells >= 0) & (cells < self._rough.shape)).all(axis=1)]
         rough, height = self._rough[tuple(cells.T)], self._highest[tuple(cells.T)]
         known = np.isfinite(rough)
@@ -92,12 +92,9 @@ class RoughGround:
         """The highest point within a radius of the straight way."""
         way = np.asarray(end)[:2] - np.asarray(start)[:2]
         count = 2 + int(float(np.linalg.norm(way)) / self.heights.cell)
-        cells = self._cell(np.asarray(start)[:2] + np.linspace(0.0, 1.0, count)[:, None] * way)
+        cells = self.heights.cells(np.asarray(start)[:2] + np.linspace(0.0, 1.0, count)[:, None] * way)
         cells = np.clip(cells, 0, np.array(self._highest.shape) - 1)
         return float(self._highest[tuple(cells.T)].max())
-
-    def _cell(self, places: Array) -> npt.NDArray[np.int64]:
-        return np.floor((np.asarray(places)[..., :2] - self.heights.corner) / self.heights.cell).astype(np.int64)
 
 
 def _disk(cells: float) -> npt.NDArray[np.bool_]:

@@ -2,7 +2,7 @@
 
 heights = HeightMap.over((-0.5, 3.0), (-1.0, 1.0))
 heights.see(depth, lens, camera_to_world)
-heights.at(x, y), heights.highest(x, y, radius), heights.roughness(x, y, radius)
+heights.at(x, y), heights.roughness(x, y, radius)
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class HeightMap:
         rays = np.stack([np.ones(depth.shape), (across - u) / lens.focal, (down - v) / lens.focal], axis=-1)
         points = (depth[..., None] * rays).reshape(-1, 3) @ camera_to_world[:3, :3].T + camera_to_world[:3, 3]
         near = (depth.ravel() < farthest) & np.isfinite(points).all(axis=1)
-        cells = np.floor((points[near, :2] - self.corner) / self.cell).astype(np.int64)
+        cells = self.cells(points[near])
         inside = ((cells >= 0) & (cells < self.heights.shape)).all(axis=1)
         index, seen = tuple(cells[inside].T), np.full(self.heights.shape, -np.inf)
         np.maximum.at(seen, index, points[near][inside, 2])
@@ -73,11 +73,6 @@ class HeightMap:
         near = dx[:, None] ** 2 + dy[None, :] ** 2 < radius**2
         return np.asarray(self.heights[np.ix_(rows, columns)][near])
 
-    def highest(self, x: float, y: float, radius: float) -> float:
-        """Of what is known around a place; NaN if nothing is."""
-        heights = self.around(x, y, radius)
-        return float(np.nanmax(heights)) if np.isfinite(heights).any() else float("nan")
-
     def roughness(self, x: float, y: float, radius: float) -> float:
         """Highest minus lowest around a place, m; infinite if a cell there is unknown, or beyond the map."""
         heights = self.around(x, y, radius)
@@ -85,6 +80,10 @@ class HeightMap:
             return float("inf")
         return float(np.ptp(heights))
 
+    def cells(self, places: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Row and column of the cells of places, x y first; also of those beyond the map."""
+        return np.floor((np.asarray(places)[..., :2] - self.corner) / self.cell).astype(np.int64)
+
     def _cell(self, x: float, y: float) -> tuple[int, int]:
-        i, j = np.floor((np.array([x, y]) - self.corner) / self.cell).astype(int)
+        i, j = self.cells((x, y))
         return int(i), int(j)
