@@ -14,6 +14,7 @@ import numpy as np
 
 from wholebody.errors import BadGait, GroundMissing, SensorLost
 from wholebody.estimation.limb_loads import LimbLoads
+from wholebody.estimation.rotations import matrix_of
 from wholebody.hardware import Record
 from wholebody.locomotion.crawl_efforts import CrawlEfforts
 from wholebody.locomotion.crawl_gait import CrawlGait, crawl_gait_of, home_of, on_ground
@@ -58,6 +59,7 @@ class Crawler:
         self._lower, self._upper = (
             np.array([getattr(joint, end) for joint in robot.moving]) for end in ("lower", "upper")
         )
+        self._planned_rotation = np.eye(3)  # of the trunk
         self.feedback = True
         self.begin_anew(0.0)
 
@@ -117,7 +119,7 @@ class Crawler:
 
     @property
     def _planned_trunk(self) -> Place:
-        return Place(float(self.q[0]), float(self.q[1]), self._yaw)
+        return Place(float(self.q[0]), float(self.q[1]), heading(self._planned_rotation))
 
     def _feel(self, state: Record) -> None:
         """What limbs bear and where the centre of mass is, and what to do about it."""
@@ -142,9 +144,7 @@ class Crawler:
 
     def _look_whether_it_leans(self, rotation: Array) -> None:
         """The angle between up as the IMU has it and as planned, both seen from the trunk."""
-        x, y, z, w = self.q[3:7]
-        planned = np.array([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)])
-        lean = math.acos(min(1.0, float(planned @ rotation[2])))
+        lean = math.acos(min(1.0, float(self._planned_rotation[2] @ rotation[2])))
         if lean > TILTED:
             raise GroundMissing(f"the trunk leans by {math.degrees(lean):.0f}° off its plan: the ground is not flat")
 
@@ -159,6 +159,6 @@ class Crawler:
         places = target.places.copy()
         places[:, 2] += self.twist * TWIST
         self.q = self.joints.solve(self.q, places, target.ground, target.com + self.lead, target.body.yaw)
-        self._yaw = heading(self.model.at(self.q).rotation(self._root))
+        matrix_of(self.q[3:7], self._planned_rotation)
         lead = self.efforts.lead(self.q, self.joints.step, target.load)
         return np.asarray(np.clip(self.q[7:] + lead, self._lower, self._upper))
