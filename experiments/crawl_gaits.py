@@ -23,7 +23,7 @@ import numpy as np
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.locomotion.crawl_odometry import heading
+from wholebody.locomotion.crawling.odometry import heading
 from wholebody.model.support import SupportPolygon
 from wholebody.motion.captured_gait import CRAWLING
 from wholebody.robots.robot import Placement

@@ -20,7 +20,9 @@ import numpy as np
 
 from wholebody import robots
 from wholebody.estimation import AnkleSpring
-from wholebody.locomotion.dcm_stabilizer import DcmStabilizer
+from wholebody.locomotion.balance.dcm_stabilizer import DcmStabilizer
+from wholebody.locomotion.balance.stabilizers import stabilizer_named
+from wholebody.locomotion.balance.uneven_stabilizer import MOVING_GROUND
 from wholebody.locomotion.footsteps import (
     OTHER,
     Feet,
@@ -33,8 +35,6 @@ from wholebody.locomotion.footsteps import (
     to_place,
 )
 from wholebody.locomotion.gait import Gait, gait_of
-from wholebody.locomotion.stabilizers import stabilizer_named
-from wholebody.locomotion.uneven_stabilizer import MOVING_GROUND
 from wholebody.locomotion.walker import Walker
 from wholebody.robots.robot import Robot
 from wholebody.simulation import AnkleFlexibility, SensorModel, Simulation

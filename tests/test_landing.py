@@ -7,11 +7,11 @@ import pytest
 
 from experiments import stabilizer_impact as impact
 from wholebody import robots
+from wholebody.locomotion.balance.stabilizers import as_planned
 from wholebody.locomotion.footsteps import Place, to_place
 from wholebody.locomotion.gait import gait_of, swing_share
 from wholebody.locomotion.pattern import Pattern
 from wholebody.locomotion.pendulum import ZmpPath
-from wholebody.locomotion.stabilizers import as_planned
 from wholebody.locomotion.swing import Swing
 from wholebody.locomotion.walker import Walker
 

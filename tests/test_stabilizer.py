@@ -9,13 +9,13 @@ from experiments.stabilizer_walk import run
 from wholebody import robots
 from wholebody.errors import BadGait, UnknownName
 from wholebody.estimation import AnkleSpring
+from wholebody.locomotion.balance.recovery import capture_steps, closing_step, landing_instead
+from wholebody.locomotion.balance.regions import Region, Regions, share_of
+from wholebody.locomotion.balance.stabilizers import NAMES, stabilizer_named
+from wholebody.locomotion.balance.support_area import Soles, nearest_inside, scaled
 from wholebody.locomotion.footsteps import OTHER, Feet, Place, Velocity, along
 from wholebody.locomotion.gait import SOLES, gait_of, standing
 from wholebody.locomotion.pattern import Pattern
-from wholebody.locomotion.recovery import capture_steps, closing_step, landing_instead
-from wholebody.locomotion.regions import Region, Regions, share_of
-from wholebody.locomotion.stabilizers import NAMES, stabilizer_named
-from wholebody.locomotion.support_area import Soles, nearest_inside, scaled
 from wholebody.locomotion.walker import Walker
 from wholebody.model import Model
 from wholebody.simulation import AnkleFlexibility, SensorModel, Simulation

@@ -18,8 +18,8 @@ from wholebody.cli.live_parameters import LiveParameters
 from wholebody.errors import BadFootsteps, BadGait, BadParameter
 from wholebody.hardware import Names
 from wholebody.locomotion import Pattern
+from wholebody.locomotion.balance.stabilizers import NAMES
 from wholebody.locomotion.footsteps import in_place
-from wholebody.locomotion.stabilizers import NAMES
 from wholebody.parameters import Parameters
 from wholebody.parameters.remote import Remote
 

@@ -18,6 +18,8 @@ from wholebody.behaviors.rising import Rising
 from wholebody.errors import BadFootsteps, BadGait, SensorLost, VelocityClamped
 from wholebody.hardware import Record
 from wholebody.locomotion import stride
+from wholebody.locomotion.balance.recovery import closing_step
+from wholebody.locomotion.balance.support_area import Soles
 from wholebody.locomotion.footsteps import (
     OTHER,
     OUTWARD,
@@ -33,8 +35,6 @@ from wholebody.locomotion.footsteps import (
     to_place,
 )
 from wholebody.locomotion.gait import SOLES, Gait
-from wholebody.locomotion.recovery import closing_step
-from wholebody.locomotion.support_area import Soles
 from wholebody.locomotion.walker import Walker
 from wholebody.model.layout import Integers
 from wholebody.robots.robot import Robot

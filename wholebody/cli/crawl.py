@@ -22,7 +22,7 @@ from wholebody.cli.crawl_lying import Controller, Lying, base_of, played, postur
 from wholebody.cli.crawl_support import SupportShown
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.hardware import Record
-from wholebody.locomotion.crawl_odometry import heading
+from wholebody.locomotion.crawling.odometry import heading
 from wholebody.model import Model
 from wholebody.motion.capture import Capture
 from wholebody.motion.captured_gait import CapturedGait

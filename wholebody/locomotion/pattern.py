@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wholebody.locomotion.balance.support_area import nearest_inside
 from wholebody.locomotion.footsteps import OTHER, OUTWARD, Feet, Footstep, Place, Side, Support
 from wholebody.locomotion.gait import Gait
 from wholebody.locomotion.pendulum import ZmpPath
-from wholebody.locomotion.support_area import nearest_inside
 from wholebody.locomotion.swing import FootPoint, Swing, quintic_acceleration
 from wholebody.model.layout import Array
 

@@ -20,10 +20,10 @@ from typing import Annotated
 import numpy as np
 
 from wholebody.estimation import Balance
+from wholebody.locomotion.balance.recovery import landing_instead
+from wholebody.locomotion.balance.stabilizers import Command, as_planned, turned
+from wholebody.locomotion.balance.support_area import Soles, nearest_inside, scaled
 from wholebody.locomotion.pattern import Target
-from wholebody.locomotion.recovery import landing_instead
-from wholebody.locomotion.stabilizers import Command, as_planned, turned
-from wholebody.locomotion.support_area import Soles, nearest_inside, scaled
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit

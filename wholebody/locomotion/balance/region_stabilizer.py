@@ -21,13 +21,13 @@ import numpy as np
 
 from wholebody.errors import UnknownName
 from wholebody.estimation import Balance
-from wholebody.locomotion.arms import Arms
+from wholebody.locomotion.balance.arms import Arms
+from wholebody.locomotion.balance.recovery import landing_instead
+from wholebody.locomotion.balance.regions import Region, Regions
+from wholebody.locomotion.balance.stabilizers import Command, as_planned, turned
+from wholebody.locomotion.balance.support_area import Soles, nearest_inside
 from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.pendulum import GRAVITY
-from wholebody.locomotion.recovery import landing_instead
-from wholebody.locomotion.regions import Region, Regions
-from wholebody.locomotion.stabilizers import Command, as_planned, turned
-from wholebody.locomotion.support_area import Soles, nearest_inside
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit
