@@ -30,7 +30,6 @@ from wholebody.perception.lens import Lens
 from wholebody.perception.memory import Memory
 from wholebody.perception.seen_channel import seen_channel, seen_record, write_seen
 from wholebody.realtime import until_told
-from wholebody.robots.geometry import placements
 from wholebody.robots.robot import Array, Placement, Robot, Sensor
 from wholebody.simulation import Simulation
 
@@ -54,7 +53,6 @@ class Camera:
     """A robot's camera in a world of its own, in which robot and things are put wherever they are."""
 
     def __init__(self, robot: Robot, scene: str) -> None:
-        self._robot = robot
         self.sensor = _camera_of(robot)
         self._world = Simulation(robot, scene, physics=False)
         self._lower = np.array([joint.lower for joint in robot.moving])
@@ -75,9 +73,10 @@ class Camera:
         """How far all that is, m."""
         return self._world.depth(self.sensor.name, WIDTH, HEIGHT)
 
-    def to_base(self, positions: Array) -> Array:
-        """The camera's 4 × 4 frame in the base."""
-        return np.asarray(placements(self._robot, positions)[self.sensor.link] @ self.sensor.at.matrix)
+    def to_base(self, base_to_world: Array) -> Array:
+        """The camera's 4 × 4 frame in the base, as the robot was put."""
+        link_in_base = np.linalg.solve(base_to_world, self._world.link_to_world(self.sensor.link))
+        return np.asarray(link_in_base @ self.sensor.at.matrix)
 
     def close(self) -> None:
         """Let go of OpenGL."""
@@ -130,7 +129,7 @@ class Eye(Opened):
         self._last = float(state["time"])
         base, positions = base_of(state), np.nan_to_num(state["position"])
         self._camera.put(positions, base, None if things is None else np.array(things["pose"]))
-        picture, camera_to_base = self._camera.picture(), self._camera.to_base(positions)
+        picture, camera_to_base = self._camera.picture(), self._camera.to_base(base)
         self._show(float(state["time"]), picture, camera_to_base, base)
         if self._camera.things:
             self._find(float(state["time"]), picture, base @ camera_to_base)
@@ -156,8 +155,8 @@ def run(name: str, robot: str, scene: str, goes_on: Callable[[], bool]) -> None:
     with Eye(name, robots.load(robot), scene) as eye:
         instant = time.monotonic()
         while goes_on():
-            instant = max(instant + PERIOD, time.monotonic())
             eye.look()
+            instant = max(instant + PERIOD, time.monotonic() - PERIOD)  # one that took long is made up for
             time.sleep(max(0.0, instant - time.monotonic()))
 
 
