@@ -106,7 +106,7 @@ class Stance:
         middle = Soles(walker.robot).area("right", *feet).mean(axis=0)
         self.target = Target(
             0.0, "right", FootPoint(feet.left, LIFT), FootPoint(feet.right, 0.0), middle, middle, middle, np.zeros(2),
-            standing.height, standing.omega, 0.0, math.inf, None, standing.double_support,
+            standing.height, standing.omega, 0.0, math.inf, None, standing.caught,
         )  # fmt: skip
 
     def posture(self) -> Array:
