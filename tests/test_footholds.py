@@ -7,10 +7,10 @@ import pytest
 
 from wholebody import robots
 from wholebody.errors import BadGoal
-from wholebody.locomotion.crawling.footholds import LevelGround, RoughGround
+from wholebody.locomotion.crawling.footholds import DriftedGround, LevelGround, RoughGround
 from wholebody.locomotion.crawling.gait import crawl_gait_of
 from wholebody.locomotion.crawling.pattern import CrawlPattern
-from wholebody.locomotion.footsteps import Velocity
+from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.model.model import Model
 from wholebody.perception.height_map import HeightMap
 from wholebody.perception.lens import Lens
@@ -107,3 +107,72 @@ def test_a_swing_clears_everything_on_its_way():
 def test_a_map_of_no_size_is_refused():
     with pytest.raises(BadGoal, match="cells"):
         HeightMap.over((0.0, 0.0), (0.0, 1.0))
+
+
+def test_a_knee_is_put_where_its_shin_has_room_behind_it():
+    ground, behind_the_block = RoughGround(with_a_block()), np.array([1.28, 0.0])
+    backward = np.array([-0.6, 0.0])
+    hand, knee = ground.foothold(behind_the_block), ground.foothold(behind_the_block, backward)
+    assert hand[:2] == pytest.approx(behind_the_block, abs=ground.heights.cell), "a hand has no shin"
+    assert knee[0] > hand[0] + 0.05, "farther off from what is higher behind it"
+
+
+def test_limbs_of_a_plan_that_drifted_come_down_where_they_would_in_the_world():
+    ground, drift = RoughGround(with_a_block()), Place(0.3, -0.2, 0.4)
+    wanted, shin = Place(0.81, 0.05, 0.0), np.array([-0.6, 0.0])
+    planned = np.array(wanted.seen_from(drift)[:2])
+    turned = np.array(Place(*shin, 0.0).seen_from(Place(0.0, 0.0, drift.yaw))[:2])
+    there = DriftedGround(ground, lambda: drift).foothold(planned, turned)
+    assert np.allclose(drift.beside(*there[:2])[:2], ground.foothold(np.array(wanted[:2]), shin)[:2])
+    ends = [np.array(Place(x, 0.0, 0.0).seen_from(drift)[:2]) for x in (0.5, 0.9)]
+    assert DriftedGround(ground, lambda: drift).highest_between(*ends) == pytest.approx(0.05)
+    assert DriftedGround(ground, lambda: drift).highest_between(ends[0], ends[0]) == 0.0
+
+
+def looking_down():
+    c, s = math.cos(0.8), math.sin(0.8)
+    camera = np.eye(4)
+    camera[:3, :3], camera[:3, 3] = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]), (0.0, 0.0, 1.0)
+    return camera
+
+
+def test_many_noisy_pictures_say_more_than_one():
+    lens, camera, random = Lens(160, 120, math.radians(60), scatter=0.1), looking_down(), np.random.default_rng(5)
+    depth, errors = ray_cast(lens, camera), []
+    heights = HeightMap.over((0.5, 1.5), (-0.4, 0.4), cell=0.05)
+    for _ in range(8):
+        heights.see(lens.as_measured(depth, 0.0, random), lens, camera)
+        errors.append(abs(heights.at(1.0, 0.0) - 0.05))
+    one = [HeightMap.over((0.5, 1.5), (-0.4, 0.4), cell=0.05) for _ in range(8)]
+    for each in one:
+        each.see(lens.as_measured(depth, 0.0, random), lens, camera)
+    alone = np.sqrt(np.mean([(each.at(1.0, 0.0) - 0.05) ** 2 for each in one]))
+    assert errors[-1] < alone
+
+
+def test_the_robots_own_hands_are_no_ground():
+    lens, camera = Lens(160, 120, math.radians(60)), looking_down()
+    heights = HeightMap.over((0.0, 2.0), (-0.5, 0.5), cell=0.05)
+    heights.see(ray_cast(lens, camera), lens, camera, own=np.array([[1.0, 0.0, 0.1]]))
+    assert math.isnan(heights.at(1.0, 0.0))
+    assert heights.at(0.6, 0.3) == pytest.approx(0.0, abs=1e-3)
+
+
+def test_a_cell_in_the_shadow_of_an_edge_is_as_low_as_the_ground_beside_it():
+    heights = with_a_block()
+    i, j = heights.cells((1.21, 0.0))
+    heights.heights[i : i + 2, j - 5 : j + 5] = np.nan
+    ground = RoughGround(heights)
+    assert np.isfinite(ground.foothold(np.array([1.3, 0.0]))).all()
+    assert ground.foothold(np.array([1.28, 0.0]))[0] == pytest.approx(1.28, abs=heights.cell)
+
+
+def test_noise_below_the_tolerance_does_not_push_limbs_away():
+    heights = with_a_block()
+    heights.heights += np.random.default_rng(1).normal(0.0, 0.002, heights.heights.shape)
+    wanted = np.array([0.3, 0.2])
+    x, y, z = RoughGround(heights, tolerance=0.015).foothold(wanted)
+    assert (x, y) == pytest.approx(wanted, abs=heights.cell)
+    assert z == pytest.approx(0.0, abs=0.003), "the middle of what is below it, not its highest bump"
+    edge = RoughGround(heights, tolerance=0.015).foothold(np.array([0.81, 0.0]))
+    assert abs(edge[0] - 0.8) > 0.05, "but edges do"

@@ -18,11 +18,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
+from wholebody.cli.crawl_ground import NODDING, Eye, known_ground
 from wholebody.cli.crawl_lying import Controller, Lying, base_of, played, posture_and_base
 from wholebody.cli.crawl_support import SupportShown
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.hardware import Record
 from wholebody.locomotion.crawling.odometry import heading
+from wholebody.locomotion.crawling.rough_gait import rough_gait_of
 from wholebody.model import Model
 from wholebody.motion.capture import Capture
 from wholebody.motion.captured_gait import CapturedGait
@@ -37,6 +39,7 @@ FALLEN = 0.2  # m that the pelvis is lower than at the start
 LONGEST = 150.0  # s of one order
 TELL = 2.0  # s between two lines
 CYCLES = 5
+LEVEL = "flat"
 NEAR = View(elevation=-20.0, distance=0.9)
 """Of the film: the robot is low."""
 console = Console(highlight=False, soft_wrap=True)
@@ -115,6 +118,14 @@ def crawl(
     lying: Annotated[
         Lying, typer.Option(help="How it lies first; from its belly it rolls onto its back.")
     ] = Lying.back,
+    ground: Annotated[
+        str,
+        typer.Option(
+            help="What it crawls on, such as blocks, blocks:height=0.03,seed=2 or steps:height=0.1,count=1,depth=3; "
+            "then it begins on wrists and knees, and crawls forward only."
+        ),
+    ] = LEVEL,
+    camera: Annotated[bool, typer.Option(help="Whether its own camera maps the ground, or it knows it.")] = True,
     source: Annotated[Path | None, typer.Option("--from", help="Motion capture (.bvh) to imitate instead.")] = None,
     cycles: Annotated[int, typer.Option(min=1, help="Cycles of the imitated gait.")] = CYCLES,
     noise: Annotated[bool, typer.Option(help="Sensors with noise, resolution and delay.")] = True,
@@ -125,11 +136,13 @@ def crawl(
     """See a virtual robot roll over, get on wrists and knees, crawl forward, turn, crawl back; or as a person did."""
     loaded = robots.load(robot)
     imitation = None if source is None else imitate(CapturedGait.of(Capture.read(source)), Model(loaded))
-    crawling = Crawling(loaded) if imitation is None else None
+    rough = ground != LEVEL
+    gait = rough_gait_of(Model(loaded)) if rough else None
+    crawling = Crawling(loaded, gait) if imitation is None else None
     out.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         sensors = SensorModel.realistic() if noise else None
-        simulation = stack.enter_context(Simulation(loaded, seed=seed, sensors=sensors))
+        simulation = stack.enter_context(Simulation(loaded, ground, seed=seed, sensors=sensors))
         simulation.view = NEAR
         recording = stack.enter_context(Recording(out / "crawl.mp4", 60.0)) if film else None
         if imitation is not None:
@@ -138,7 +151,7 @@ def crawl(
             run.follow(f"{cycles} cycles", player(imitation, cycles, simulation))
         else:
             assert crawling is not None
-            begin = posture_and_base(crawling, lying)
+            begin = posture_and_base(crawling, Lying.no if rough else lying)
             simulation.reset(begin.joints, base=begin.base)
             run = Crawl(loaded, simulation, recording)
             for name in begin.motions:
@@ -146,15 +159,22 @@ def crawl(
             run.begin(float(crawling.crawler.q[2]))
             crawling.crawler.begin_anew(simulation.time)
             shown = SupportShown(crawling.crawler, stack.enter_context(SupportPublisher(loaded.name)))
+            sees = seeing(crawling, simulation, ground, camera, seed) if rough else None
             orders: list[tuple[str, Callable[[], None]]] = [
                 ("rest", lambda: None),
                 (f"forward {distance:g} m", lambda: crawling.crawl(distance=distance)),
-                (f"turn {turn:g}°", lambda: crawling.turn(math.radians(turn))),
-                (f"backward {back:g} m", lambda: crawling.crawl(distance=-back)),
             ]
+            orders += (
+                []
+                if rough
+                else [
+                    (f"turn {turn:g}°", lambda: crawling.turn(math.radians(turn))),
+                    (f"backward {back:g} m", lambda: crawling.crawl(distance=-back)),
+                ]
+            )
             for name, order in orders:
                 if not crawling.trouble:
-                    run.follow(name, obeying(crawling, order, shown), lambda: crawling.progress)
+                    run.follow(name, obeying(crawling, order, shown, sees), lambda: crawling.progress)
             shown.draw(out / "support.png")
             run.inside = shown.inside / max(shown.looks, 1)
     (out / "report.md").write_text(run.text(), encoding="utf-8")
@@ -164,8 +184,17 @@ def crawl(
         raise typer.Exit(1)
 
 
-def obeying(crawling: Crawling, order: Callable[[], None], shown: SupportShown) -> Controller:
-    """A controller that gives an order first, and is done when the robot rests again, a second later at least."""
+def seeing(crawling: Crawling, simulation: Simulation, scene: str, camera: bool, seed: int) -> Eye | None:
+    """Crawl over the ground of a scene: by the robot's camera, or as it is known."""
+    if camera:
+        return Eye(crawling.crawler, simulation, seed)
+    crawling.crawler.crawl_over(known_ground(scene))
+    return None
+
+
+def obeying(crawling: Crawling, order: Callable[[], None], shown: SupportShown, sees: Eye | None = None) -> Controller:
+    """A controller that gives an order first, and is done when the robot rests again, a while later at least."""
+    least = 1.0 if sees is None else NODDING
     began: list[float] = []
 
     def controller(state: Record, reference: Record) -> bool:
@@ -173,11 +202,13 @@ def obeying(crawling: Crawling, order: Callable[[], None], shown: SupportShown) 
             began.append(float(state["time"]))
             order()
         crawling.cycle(state, reference)
+        if sees is not None:
+            sees.look(state, reference)
         shown.look(state)
         if crawling.trouble:
             console.print(crawling.trouble)
             return False
-        return not crawling.standing or float(state["time"]) - began[0] < 1.0
+        return not crawling.standing or float(state["time"]) - began[0] < least
 
     return controller
 

@@ -17,6 +17,11 @@ from wholebody.errors import BadGoal
 from wholebody.perception.lens import Lens
 from wholebody.robots.robot import Array
 
+OWN = 0.2
+"""m: nearer to the origin of one of the robot's own links, what is seen may be the link."""
+REMEMBERED = 8
+"""Pictures over which a cell's height is averaged."""
+
 
 @dataclass(eq=False)
 class HeightMap:
@@ -25,6 +30,10 @@ class HeightMap:
     corner: tuple[float, float]
     cell: float
     heights: Array
+
+    def __post_init__(self) -> None:
+        """No cell was looked at yet."""
+        self._looks = np.zeros(self.heights.shape)
 
     @classmethod
     def over(cls, x: tuple[float, float], y: tuple[float, float], cell: float = 0.02) -> HeightMap:
@@ -42,19 +51,39 @@ class HeightMap:
             part = self.heights[max(i, 0) : max(k + 1, 0), max(j, 0) : max(m + 1, 0)]
             np.maximum(part, top, out=part)
 
-    def see(self, depth: npt.NDArray[np.float32], lens: Lens, camera_to_world: Array, farthest: float = 4.0) -> None:
-        """Take in what a camera sees: metres along its axis, pixel by pixel. A cell is as high as its highest point."""
+    def put_level(self, x: tuple[float, float], y: tuple[float, float], height: float = 0.0) -> None:
+        """A rectangle of ground as known: what the robot stands on."""
+        (i, j), (k, m) = self._cell(x[0], y[0]), self._cell(x[1], y[1])
+        self.heights[max(i, 0) : max(k + 1, 0), max(j, 0) : max(m + 1, 0)] = height
+
+    def see(
+        self,
+        depth: npt.NDArray[np.float32],
+        lens: Lens,
+        camera_to_world: Array,
+        farthest: float = 4.0,
+        own: Array | None = None,
+    ) -> None:
+        """Take in what a camera sees: metres along its axis, pixel by pixel.
+
+        A cell is as high as its highest point, on average over the last pictures of it. Points near to `own` (n × 3),
+        where the robot's own links are, are left out.
+        """
         v, u = np.indices(depth.shape)
         across, down = lens.middle
         rays = np.stack([np.ones(depth.shape), (across - u) / lens.focal, (down - v) / lens.focal], axis=-1)
         points = (depth[..., None] * rays).reshape(-1, 3) @ camera_to_world[:3, :3].T + camera_to_world[:3, 3]
         near = (depth.ravel() < farthest) & np.isfinite(points).all(axis=1)
+        for link in () if own is None else own:
+            near &= ((points - link) ** 2).sum(axis=1) > OWN**2
         cells = self.cells(points[near])
         inside = ((cells >= 0) & (cells < self.heights.shape)).all(axis=1)
         index, seen = tuple(cells[inside].T), np.full(self.heights.shape, -np.inf)
         np.maximum.at(seen, index, points[near][inside, 2])
         known = np.isfinite(seen)
-        self.heights[known] = seen[known]
+        self._looks[known] = np.minimum(self._looks[known] + 1, REMEMBERED)
+        before = np.where(self._looks[known] > 1, self.heights[known], seen[known])
+        self.heights[known] = before + (seen[known] - before) / self._looks[known]
 
     def at(self, x: float, y: float) -> float:
         """Metres; NaN where nothing is known, or beyond the map."""

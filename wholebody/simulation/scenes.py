@@ -206,16 +206,29 @@ class Footprint(NamedTuple):
         return self.name.endswith(STAND)
 
 
-def footprints(text: str) -> list[Footprint]:
-    """The boxes of a scene that nobody can move, seen from above."""
+class Box(NamedTuple):
+    """A box of a scene: what it is on a map, and from how high to how high it is, m."""
+
+    footprint: Footprint
+    bottom: float
+    top: float
+
+
+def boxes(text: str) -> list[Box]:
+    """The boxes of a scene that nobody can move."""
     root = ET.Element("mujoco")
     named(text)(root)
     found = []
     for geom in _world(root).findall("geom"):
         if geom.get("type") == "box":
-            (x, y, _), (long, wide, _) = ([float(word) for word in geom.get(k, "").split()] for k in ("pos", "size"))
-            found.append(Footprint(geom.get("name", ""), x, y, 2 * long, 2 * wide))
+            (x, y, z), (long, wide, high) = ([float(word) for word in geom.get(k, "").split()] for k in ("pos", "size"))
+            found.append(Box(Footprint(geom.get("name", ""), x, y, 2 * long, 2 * wide), z - high, z + high))
     return found
+
+
+def footprints(text: str) -> list[Footprint]:
+    """The boxes of a scene that nobody can move, seen from above."""
+    return [box.footprint for box in boxes(text)]
 
 
 def has_things(text: str) -> bool:

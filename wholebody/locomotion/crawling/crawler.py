@@ -17,6 +17,7 @@ from wholebody.estimation.limb_loads import LimbLoads
 from wholebody.estimation.rotations import matrix_of
 from wholebody.hardware import Record
 from wholebody.locomotion.crawling.efforts import CrawlEfforts
+from wholebody.locomotion.crawling.footholds import DriftedGround, Ground
 from wholebody.locomotion.crawling.gait import CrawlGait, crawl_gait_of, home_of, on_ground
 from wholebody.locomotion.crawling.joints import CrawlJoints
 from wholebody.locomotion.crawling.odometry import CrawlOdometry, heading
@@ -88,6 +89,19 @@ class Crawler:
         self.command = self._solved(self.target)
         self.hold(reference)
 
+    def crawl_over(self, ground: Ground) -> None:
+        """Put limbs on known ground, in the world in which it began at the origin, wherever the plan drifts to."""
+        self.pattern.ground = DriftedGround(ground, self._drift)
+        self.joints.bend_less()
+
+    def _drift(self) -> Place:
+        """Where the plan's origin is by now: as limbs that bear are placed in the plan, and as odometry has them."""
+        load, turn = self.target.load, self.odometry.trunk.yaw - self._planned_trunk.yaw
+        c, s = math.cos(turn), math.sin(turn)
+        off = self.odometry.limbs - self.target.places[:, :2] @ np.array([[c, s], [-s, c]])
+        x, y = load @ off / load.sum()
+        return Place(float(x), float(y), turn)
+
     def adopt(self, gait: CrawlGait) -> None:
         """Crawl otherwise from the next step on; the trunk's pitch stays, because it would jump."""
         if gait.pitch != self.gait.pitch:
@@ -158,7 +172,9 @@ class Crawler:
     def _solved(self, target: CrawlTarget) -> Array:
         places = target.places.copy()
         places[:, 2] += self.twist * TWIST
-        self.q = self.joints.solve(self.q, places, target.ground, target.com + self.lead, target.body.yaw)
+        self.q = self.joints.solve(
+            self.q, places, target.ground, target.com + self.lead, target.body.yaw, target.behind
+        )
         matrix_of(self.q[3:7], self._planned_rotation)
         lead = self.efforts.lead(self.q, self.joints.step, target.load)
         return np.asarray(np.clip(self.q[7:] + lead, self._lower, self._upper))

@@ -7,21 +7,29 @@ ground.highest_between(start, end)   # what a limb has to get over on its way
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.ndimage import maximum_filter, minimum_filter
+from scipy.ndimage import binary_closing, maximum_filter, minimum_filter
 
+from wholebody.locomotion.footsteps import Place
 from wholebody.model.layout import Array
 from wholebody.perception.height_map import HeightMap
+
+RISING = 0.2
+"""How much a shin rises behind its knee, m each m."""
+
+PINHOLE = 2
+"""Cells: a hole in a map is filled up that is no wider than twice this."""
 
 
 class Ground(Protocol):
     """What limbs are put on."""
 
-    def foothold(self, wanted: Array) -> Array:
-        """x, y and height of where a limb that wants to be at x y is put."""
+    def foothold(self, wanted: Array, shin: Array | None = None) -> Array:
+        """x, y and height of where a limb that wants to be at x y is put; a shin (x y) lies behind it, or none."""
         ...
 
     def highest_between(self, start: Array, end: Array) -> float:
@@ -32,7 +40,7 @@ class Ground(Protocol):
 class LevelGround:
     """A plane of height 0, on which every place is as good as another."""
 
-    def foothold(self, wanted: Array) -> Array:
+    def foothold(self, wanted: Array, shin: Array | None = None) -> Array:
         """Where it wants to be."""
         return np.array([wanted[0], wanted[1], 0.0])
 
@@ -42,7 +50,7 @@ class LevelGround:
 
 
 class RoughGround:
-    """Ground of known heights, as they were when it was made.
+    """Ground of known heights, as they were when it looked last.
 
     Of the places around the one that is wanted it takes the one with the least
 
@@ -52,6 +60,7 @@ class RoughGround:
     search       how far from where it wants to be a limb may go, m
     unevenness   metres of way that a metre of unevenness under the limb is worth
     climbing     metres of way that a metre up or down is worth
+    tolerance    unevenness that is none, m: how far heights of a flat place may differ in a map that has errors
 
     What nobody has seen is no place to be put; where nothing is known around, the ground is taken for level.
     """
@@ -63,38 +72,89 @@ class RoughGround:
         search: float = 0.12,
         unevenness: float = 20.0,
         climbing: float = 1.0,
+        tolerance: float = 0.0,
     ) -> None:
         self.heights, self.radius, self.unevenness, self.climbing = heights, radius, unevenness, climbing
-        under = _disk(radius / heights.cell)
-        unknown = np.isnan(heights.heights)
-        highest = maximum_filter(np.where(unknown, -np.inf, heights.heights), footprint=under, mode="nearest")
-        lowest = minimum_filter(np.where(unknown, np.inf, heights.heights), footprint=under, mode="nearest")
-        blind = maximum_filter(unknown, footprint=under, mode="nearest")
-        self._highest = np.where(np.isfinite(highest), highest, 0.0)
-        self._rough = np.where(blind, np.inf, highest - lowest)
+        self.tolerance = tolerance
         around = np.argwhere(_disk(search / heights.cell)) - int(search / heights.cell)
         self._around = around[np.argsort((around**2).sum(axis=1), kind="stable")]
+        self.look_again()
 
-    def foothold(self, wanted: Array) -> Array:
+    def look_again(self) -> None:
+        """Take in how the map has become."""
+        under, known = _disk(self.radius / self.heights.cell), _without_pinholes(self.heights.heights)
+        unknown = np.isnan(known)
+        highest = maximum_filter(np.where(unknown, -np.inf, known), footprint=under, mode="nearest")
+        lowest = minimum_filter(np.where(unknown, np.inf, known), footprint=under, mode="nearest")
+        blind = maximum_filter(unknown, footprint=under, mode="nearest")
+        self._highest = np.where(np.isfinite(highest), highest, 0.0)
+        rough = np.where(blind, np.inf, highest - lowest)
+        even = rough < self.tolerance
+        self._rough = np.where(even, 0.0, rough)
+        self._bears = self._highest - np.where(even, rough / 2, 0.0)
+
+    def foothold(self, wanted: Array, shin: Array | None = None) -> Array:
         """The best place nearby."""
         cells = self._around + self.heights.cells(wanted)
         cells = cells[((cells >= 0) & (cells < self._rough.shape)).all(axis=1)]
-        rough, height = self._rough[tuple(cells.T)], self._highest[tuple(cells.T)]
+        rough, height = self._rough[tuple(cells.T)], self._bears[tuple(cells.T)]
         known = np.isfinite(rough)
         if not known.any():
             return np.array([wanted[0], wanted[1], 0.0])
         places = np.asarray(self.heights.corner) + (cells + 0.5) * self.heights.cell
         cost = np.linalg.norm(places - np.asarray(wanted)[:2], axis=1) + self.unevenness * rough
+        if shin is not None:
+            cost += self.unevenness * self._below_shins(places, height, shin)
         best = int(np.argmin(cost + self.climbing * np.abs(height - height[known].mean())))
         return np.array([*places[best], height[best]])
+
+    def _below_shins(self, places: Array, heights: Array, shin: Array) -> Array:
+        """How much higher than a shin, which rises behind its knee, the ground below it is, at most, m."""
+        along = np.arange(self.radius, float(np.linalg.norm(shin)), self.heights.cell)
+        points = places[:, None] + along[:, None] * (shin / np.linalg.norm(shin))
+        below = self._highest[tuple(np.moveaxis(self._inside(points), -1, 0))]
+        return np.asarray(np.maximum(below - heights[:, None] - RISING * along, 0.0).max(axis=1))
+
+    def _inside(self, points: Array) -> npt.NDArray[np.int64]:
+        """Cells of points; of those beyond the map, the nearest."""
+        return np.clip(self.heights.cells(points), 0, np.array(self._highest.shape) - 1)
 
     def highest_between(self, start: Array, end: Array) -> float:
         """The highest point within a radius of the straight way."""
         way = np.asarray(end)[:2] - np.asarray(start)[:2]
         count = 2 + int(float(np.linalg.norm(way)) / self.heights.cell)
-        cells = self.heights.cells(np.asarray(start)[:2] + np.linspace(0.0, 1.0, count)[:, None] * way)
-        cells = np.clip(cells, 0, np.array(self._highest.shape) - 1)
+        cells = self._inside(np.asarray(start)[:2] + np.linspace(0.0, 1.0, count)[:, None] * way)
         return float(self._highest[tuple(cells.T)].max())
+
+
+class DriftedGround:
+    """Ground as a plan has it that has drifted off: `drift` says where in the world the plan's origin is by now."""
+
+    def __init__(self, ground: Ground, drift: Callable[[], Place]) -> None:
+        self.ground, self._drift = ground, drift
+
+    def foothold(self, wanted: Array, shin: Array | None = None) -> Array:
+        """The best place nearby, in the plan."""
+        drift = self._drift()
+        turned = None if shin is None else _beside(Place(0.0, 0.0, drift.yaw), shin)
+        x, y, height = self.ground.foothold(_beside(drift, wanted), turned)
+        return np.array([*Place(x, y, 0.0).seen_from(drift)[:2], height])
+
+    def highest_between(self, start: Array, end: Array) -> float:
+        """On the straight way."""
+        drift = self._drift()
+        return self.ground.highest_between(_beside(drift, start), _beside(drift, end))
+
+
+def _beside(place: Place, point: Array) -> Array:
+    return np.array(place.beside(float(point[0]), float(point[1]))[:2])
+
+
+def _without_pinholes(heights: Array) -> Array:
+    """Unknown cells among known ones, as in the shadow of an edge, are as low as the lowest beside them."""
+    unknown, size = np.isnan(heights), 2 * PINHOLE + 1
+    lowest = minimum_filter(np.where(unknown, np.inf, heights), size=size, mode="nearest")
+    return np.where(unknown & binary_closing(~unknown, np.ones((size, size))), lowest, heights)
 
 
 def _disk(cells: float) -> npt.NDArray[np.bool_]:

@@ -56,6 +56,9 @@ class CrawlGait:
     careful_sway  sway when it goes backward, or turns on the spot
     careful_lean  lean when it goes backward, or turns on the spot
     pitch         of the trunk's root, forward; it does not change while it is on its limbs
+    back          of the centre of mass, towards the knees while a hand swings: the other one bears less
+    shin          from a knee back to the toes
+    toes          how much higher than on level ground feet are carried
     """
 
     places: Array
@@ -76,6 +79,9 @@ class CrawlGait:
     careful_sway: Annotated[float, Unit("m"), Bounds(0.001, 0.5)] = 0.056
     careful_lean: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.05
     pitch: Annotated[float, Unit("rad"), Bounds(0.0, 1.6)] = 0.754
+    back: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.0
+    shin: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.6
+    toes: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.0
 
     def __post_init__(self) -> None:
         """Refuse limbs that are not one at each corner."""
@@ -120,6 +126,6 @@ def crawl_gait_of(model: Model, **changes: float) -> CrawlGait:
     sizes = {
         "lift": 0.053 * thigh, "margin": 0.111 * thigh, "sway": 0.21 * thigh, "lean": 0.19 * thigh,
         "careful_sway": 0.111 * thigh, "careful_lean": 0.183 * thigh,
-        "forward": 1.03 * thigh, "backward": 0.95 * thigh, "aside": 0.3 * thigh,
+        "forward": 1.03 * thigh, "backward": 0.95 * thigh, "aside": 0.3 * thigh, "shin": 1.6 * thigh,
     }  # fmt: skip
     return CrawlGait(places, np.zeros(2), float(at.com_in_world[2]), **(sizes | changes))

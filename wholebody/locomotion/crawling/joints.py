@@ -39,6 +39,10 @@ NEARING = 0.05
 """The share of what is left to a limit that a joint may go in a cycle: it slows down before it, and does not hit it."""
 FOLDED = 3.0
 """How much higher than its knee a foot is lifted: the shin folds, and the knee comes off the ground."""
+BENT = 0.33
+"""rad that a joint of the torso may be away from home on rough ground."""
+NOT_HIGHER = np.zeros(4)
+"""Ground behind limbs that is as high as they are."""
 
 
 class CrawlJoints:
@@ -74,9 +78,14 @@ class CrawlJoints:
         self._A, self._y, self.step = np.zeros((rows, rows)), np.zeros(rows), np.zeros(model.nv)
         self._stopped = np.zeros(model.nv, np.int64)
 
-    def solve(self, q: Array, places: Array, ground: Array, com: Array, yaw: float) -> Array:
-        """The configuration after q, with limbs at places over ground of some height, com x y, and the trunk turned."""
-        J, e = self._rows(self.model.at(q), places, ground, com, yaw)
+    def solve(
+        self, q: Array, places: Array, ground: Array, com: Array, yaw: float, behind: Array = NOT_HIGHER
+    ) -> Array:
+        """The configuration after q, with limbs at places over ground of some height, com x y, and the trunk turned.
+
+        behind is how much higher than a limb the ground behind it is, below its shin.
+        """
+        J, e = self._rows(self.model.at(q), places, ground, behind, com, yaw)
         self._wish[6:] = (HOME * (self.home - q[7:]) + STEADY * self.step[6:]) / (HOME + STEADY + SLOW)
         self._low[6:], self._high[6:] = NEARING * (self._lower - q[7:]), NEARING * (self._upper - q[7:])
         columns = np.ascontiguousarray(J.T)
@@ -86,23 +95,33 @@ class CrawlJoints:
         )  # fmt: skip
         return self.model.integrate(q, self.step, 1.0)
 
+    def bend_less(self) -> None:
+        """Keep the torso's joints nearer to home: limbs at different heights would bend it until it hits the pelvis."""
+        robot = self.model.robot
+        for name in robot.groups.get("torso", ()):
+            joint = robot.joint_names.index(name)
+            self._lower[joint] = max(self._lower[joint], self.home[joint] - BENT)
+            self._upper[joint] = min(self._upper[joint], self.home[joint] + BENT)
+
     def gaps(self, q: Array, places: Array) -> Array:
         """How far limbs are from their places, m."""
         at = self.model.at(q)
         there = np.array([at.position(frame) for frame in self.frames])
-        return np.asarray(np.linalg.norm(self._targets(at, places) - there, axis=1))
+        return np.asarray(np.linalg.norm(self.frames_on(at, places) - there, axis=1))
 
-    def _targets(self, at: Snapshot, places: Array) -> Array:
-        """Where the frames of limbs are to be: a surface that is tilted stands on its lowest corner."""
+    def frames_on(self, at: Snapshot, places: Array) -> Array:
+        """Where the frames of limbs are that stand on places: a surface that is tilted stands on its lowest corner."""
         result = places.copy()
         for index, (frame, outline) in enumerate(zip(self.frames, self._outlines, strict=True)):
             result[index, 2] += self._clearances[index] - (outline @ at.rotation(frame)[2, :2]).min()
         return np.asarray(result)
 
-    def _rows(self, at: Snapshot, places: Array, ground: Array, com: Array, yaw: float) -> tuple[Array, Array]:
+    def _rows(
+        self, at: Snapshot, places: Array, ground: Array, behind: Array, com: Array, yaw: float
+    ) -> tuple[Array, Array]:
         """All rows, times the roots of their weights."""
         J, e, row = self._J, self._e, 0
-        targets = self._targets(at, places)
+        targets = self.frames_on(at, places)
         for index, frame in enumerate(self.frames):
             J[row : row + 3] = math.sqrt(LIMB) * at.jacobian(frame)[:3]
             e[row : row + 3] = math.sqrt(LIMB) * (targets[index] - at.position(frame))
@@ -115,7 +134,10 @@ class CrawlJoints:
         for index, foot, height in self._feet:
             J[row] = math.sqrt(FOOT) * at.jacobian(foot)[2]
             e[row] = math.sqrt(FOOT) * (
-                height + ground[index] + FOLDED * (places[index, 2] - ground[index]) - at.position(foot)[2]
+                height
+                + (ground[index] + behind[index])
+                + FOLDED * (places[index, 2] - ground[index])
+                - at.position(foot)[2]
             )
             row += 1
             knee = self.frames[index]

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from wholebody.errors import SensorLost
 from wholebody.locomotion.footsteps import Place
 from wholebody.model.layout import Array
 
@@ -36,6 +37,13 @@ class CrawlOdometry:
         self._before, self._yaw = seen, yaw
         self.trunk = Place(float(x), float(y), turned)
         return self.trunk
+
+    @property
+    def limbs(self) -> Array:
+        """Where limbs are by now, x y."""
+        if self._before is None:
+            raise SensorLost("nothing was felt yet of where limbs are")
+        return np.array(self.trunk[:2]) + self._before
 
 
 def heading(rotation: Array) -> float:

@@ -21,6 +21,7 @@ from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.locomotion.pendulum import GRAVITY
 from wholebody.model.layout import Array
 from wholebody.model.support import SupportPolygon
+from wholebody.motion.captured_gait import CRAWLING
 from wholebody.motion.gait_plan import PEAK, minimum_jerk
 from wholebody.motion.support_target import within
 
@@ -31,6 +32,7 @@ HAND_OVER = 0.06
 """s. In which a limb gives away what it bears before it lifts, and takes it up after it came down."""
 ALONG = 0.3
 """The share of the longest stride above which it goes forward or backward, and does not just turn."""
+KNEES = tuple(limb for limb, part in enumerate(CRAWLING) if part.endswith("knee"))
 LOOKS, SLOWING = 8, 0.6
 """Instants at which a limb may lift: from this share of a lean on, in which it slows down, to its end."""
 
@@ -41,6 +43,7 @@ class CrawlTarget:
 
     places    4 × 3, limbs in world
     ground    of each limb, how high it is put; in the air, on the straight way between what it left and will be put on
+    behind    of each limb, how much higher than it a foot behind it is carried, because the ground there is higher
     bearing   which limbs are on the ground
     load      of each limb, 0 to 1: how far it may bear
     com       x y
@@ -49,6 +52,7 @@ class CrawlTarget:
 
     places: Array
     ground: Array
+    behind: Array
     bearing: tuple[bool, ...]
     load: Array
     com: Array
@@ -60,7 +64,8 @@ class CrawlStep:
     """From `begin` on the centre of mass leans, until `leant`; from `lift` to `end` a limb swings, or none.
 
     places and velocity are those at the begin, goal is where the limb comes down, x y z, and rise how much higher than
-    a straight way it goes; lean (2 × 2) is from where to where the centre of mass leans, x y in
+    a straight way it goes; behind (2 × 4) is how much higher than limbs feet are carried, at the begin and at the
+    end; lean (2 × 2) is from where to where the centre of mass leans, x y in
     world, from its place beside the body.
     """
 
@@ -72,6 +77,7 @@ class CrawlStep:
     places: Array
     goal: Array
     rise: float
+    behind: Array
     lean: Array
     body: tuple[Place, Place]
     velocity: tuple[Velocity, Velocity]
@@ -95,6 +101,11 @@ class CrawlStep:
         share = minimum_jerk((time - self.begin) / (self.leant - self.begin))
         return np.asarray(self.lean[0] + share * (self.lean[1] - self.lean[0]))
 
+    def behind_at(self, time: float) -> Array:
+        """How much higher than limbs feet are carried, m."""
+        share = minimum_jerk((time - self.begin) / self.duration)
+        return np.asarray(self.behind[0] + share * (self.behind[1] - self.behind[0]))
+
 
 class CrawlPattern:
     """An endless plan; `velocity` and `gait` may be set at any time, and count from the next step on.
@@ -108,7 +119,7 @@ class CrawlPattern:
         self.steps = 0
         self._last = FORWARD[-1]
         self._durations = np.full(4, gait.swing + 2 * gait.briefest)
-        self._step = self._resting(time, gait_places(gait, body), np.zeros(2), body, REST)
+        self._step = self._resting(time, gait_places(gait, body), np.zeros(4), np.zeros(2), body, REST)
 
     @property
     def period(self) -> float:
@@ -149,7 +160,7 @@ class CrawlPattern:
             places[step.limb, 2] += step.rise * 16 * phase**2 * (1 - phase) ** 2
         bearing = tuple(not (flies and limb == step.limb) for limb in range(4))
         com = beside(body, self.gait.com) + step.lean_at(time)
-        return CrawlTarget(places, ground, bearing, load, com, body)
+        return CrawlTarget(places, ground, step.behind_at(time), bearing, load, com, body)
 
     # --- step by step ------------------------------------------------------------------------------
 
@@ -161,19 +172,20 @@ class CrawlPattern:
             self.steps += 1
         limb, start, before = self._chosen(places), done.body[1], done.velocity[1]
         if limb is None:
-            return self._resting(done.end, places, done.lean[1], start, before)
+            return self._resting(done.end, places, done.behind[1], done.lean[1], start, before)
         gait, velocity = self.gait, self.gait.clamped(self.velocity, self.period)
         mean = Velocity(*((a + b) / 2 for a, b in zip(before, velocity, strict=True)))
         body = start.moved(mean, float(self._durations[limb]))
-        goal = self.ground.foothold(beside(body.moved(velocity, (self.period - gait.swing) / 2), gait.places[limb]))
+        goal = self._foothold(body.moved(velocity, (self.period - gait.swing) / 2), limb)
         others = np.delete(places, limb, axis=0)
         neutral = beside(body, gait.com)
-        aside = -math.copysign(self._most[0], gait.places[limb, 1])
-        lean = within(others, beside(body, gait.com + np.array([0.0, aside])), gait.margin) - neutral
+        back, aside = 0.0 if limb in KNEES else -gait.back, -math.copysign(self._most[0], gait.places[limb, 1])
+        lean = within(others, beside(body, gait.com + np.array([back, aside])), gait.margin) - neutral
         leant = done.end + max(self._wait(done.lean[1], lean), gait.briefest) / gait.pace
         swing = gait.swing_of(limb, float(np.linalg.norm((goal - places[limb])[:2])))
         planned = CrawlStep(
             done.end, leant, leant, leant + swing, limb, places, goal, self._rise(places[limb], goal),
+            np.array([done.behind[1], self._behind(places, limb, goal, body.yaw)]),
             np.array([done.lean[1], lean]), (start, body), (before, velocity),
         )  # fmt: skip
         lift = max(self._safe(planned, others), done.end + gait.briefest / gait.pace)
@@ -185,6 +197,25 @@ class CrawlPattern:
         over = self.ground.highest_between(start, goal) - float(min(start[2], goal[2]))
         return self.gait.lift + max(0.0, over)
 
+    def _shin(self, yaw: float) -> Array:
+        """From a knee back to the toes, x y."""
+        return np.array([-math.cos(yaw), -math.sin(yaw)]) * self.gait.shin
+
+    def _foothold(self, body: Place, limb: int) -> Array:
+        """Where a limb is put that belongs to a body."""
+        shin = self._shin(body.yaw) if limb in KNEES else None
+        return self.ground.foothold(beside(body, self.gait.places[limb]), shin)
+
+    def _behind(self, before: Array, limb: int, goal: Array, yaw: float) -> Array:
+        """How much higher than limbs feet have to be carried, once a limb has come to its goal."""
+        places, result = before.copy(), np.zeros(4)
+        places[limb] = goal
+        for knee in KNEES:
+            toes = places[knee, :2] + self._shin(yaw)
+            over = self.ground.highest_between(places[knee], toes) - float(places[knee, 2])
+            result[knee] = max(0.0, over) + self.gait.toes
+        return result
+
     def _safe(self, step: CrawlStep, others: Array) -> float:
         """When the limb may lift: the earliest instant after the middle of the lean with the margin."""
         polygon = SupportPolygon.of(others)
@@ -194,12 +225,16 @@ class CrawlPattern:
                 return float(time)
         return step.leant
 
-    def _resting(self, time: float, places: Array, lean: Array, body: Place, before: Velocity) -> CrawlStep:
+    def _resting(
+        self, time: float, places: Array, behind: Array, lean: Array, body: Place, before: Velocity
+    ) -> CrawlStep:
         """All limbs on the ground, the centre of mass goes to the middle and stays."""
         end = time + max(self._wait(lean, np.zeros(2)), self.gait.briefest)
         stop = body.moved(Velocity(*(value / 2 for value in before)), end - time)
-        leans = np.array([lean, np.zeros(2)])
-        return CrawlStep(time, end, end, end, None, places, np.zeros(3), 0.0, leans, (body, stop), (before, REST))
+        leans, behinds = np.array([lean, np.zeros(2)]), np.array([behind, behind])
+        return CrawlStep(
+            time, end, end, end, None, places, np.zeros(3), 0.0, behinds, leans, (body, stop), (before, REST)
+        )  # fmt: skip
 
     def _wait(self, start: Array, end: Array) -> float:
         """T of (z/g) · 5.77 d/T² = sway: how long the centre of mass needs."""
@@ -230,7 +265,7 @@ class CrawlPattern:
     def _away(self, places: Array) -> Array:
         """How far limbs are from their places beside the body."""
         body = self._step.body[1]
-        neutral = np.array([self.ground.foothold(beside(body, place)) for place in self.gait.places])
+        neutral = np.array([self._foothold(body, limb) for limb in range(4)])
         return np.asarray(np.linalg.norm((places - neutral)[:, :2], axis=1))
 
 

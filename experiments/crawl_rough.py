@@ -1,0 +1,189 @@
+"""Crawl, §1.2 (A9): Atlas crawls over blocks, up a step and below a bar, by a map of heights.
+
+    python -m experiments.crawl_rough [SEEDS] [FIRST] [ROWS …]
+
+prints a table, writes it to `results/crawl_rough.md`, and draws the map that the camera made beside the true one, with
+the places of limbs. Rows are those of ROWS. Sensors have noise, resolution and one cycle of delay, all links are
+heavier or lighter by up to 5 %, effort limits are enforced; depth is that of a pair of cameras with errors. A run
+counts if all four limbs are beyond, and it rests.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from experiments.crawl_gaits import FALLEN, LOOK, start_of
+from experiments.stabilizer_walk import heavier, mass_factor
+from wholebody import robots
+from wholebody.behaviors.crawling import Crawling
+from wholebody.cli.crawl_ground import Eye, known_ground, known_heights
+from wholebody.locomotion.crawling.footholds import LevelGround
+from wholebody.locomotion.crawling.rough_gait import rough_gait_of
+from wholebody.model import Model
+from wholebody.model.support import SupportPolygon
+from wholebody.simulation import SensorModel, Simulation
+
+BEGIN = 2.5  # s, when it is told to crawl
+KNEES = ("l_lleg", "r_lleg")
+BAR = "bar"
+RESULTS = Path(__file__).parent / "results"
+
+
+@dataclass(frozen=True)
+class Course:
+    """A scene; how far to crawl, beyond which x all limbs are to be, and how long it may take."""
+
+    scene: str
+    distance: float
+    beyond: float
+    seconds: float
+    knows: str = "map"
+
+
+BLOCKS = "blocks:height=0.05,seed={seed}"
+STEP = "steps:height={height},count=1,depth=2.5,ahead=0.8"
+ROWS = {
+    "blocks up to 5 cm, map": Course(BLOCKS, 3.7, 3.2, 150.0),
+    "blocks up to 5 cm, no map (control)": Course(BLOCKS, 3.7, 3.2, 150.0, "nothing"),
+    "blocks up to 5 cm, camera": Course(BLOCKS, 3.7, 3.2, 150.0, "camera"),
+    **{f"step of {100 * up:.0f} cm, map": Course(STEP.format(height=up), 1.6, 0.8, 90.0) for up in (0.1, 0.12, 0.14)},
+    "step of 10 cm, no map (control)": Course(STEP.format(height=0.1), 1.6, 0.8, 90.0, "nothing"),
+    "step of 10 cm, camera": Course(STEP.format(height=0.1), 1.6, 0.8, 90.0, "camera"),
+}
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """One run: whether it came across, how far its hindmost knee came, and what it touched.
+
+    inside is the share of looks with the centre of mass above what bears, effort the hardest joint over its limit,
+    footholds (n × 2) where limbs came down, and heights the map that it went by, in the end.
+    """
+
+    across: bool
+    fell: bool
+    trouble: str
+    seconds: float
+    reached: float
+    inside: float
+    effort: float
+    mass: float
+    touched: frozenset[str]
+    footholds: np.ndarray
+    heights: np.ndarray
+
+
+class Watch:
+    """What is true of a robot in a simulation, look by look."""
+
+    def __init__(self, simulation: Simulation, limits: np.ndarray) -> None:
+        self.simulation, self.limits = simulation, limits
+        self.effort, self.fell, self.inside, self.touched = 0.0, False, [], set()
+        self._points, self._height = [], float(simulation.base_to_world[2, 3])
+
+    def look(self) -> None:
+        """One cycle."""
+        simulation = self.simulation
+        look = round(simulation.time / simulation.period) % LOOK
+        if look >= LOOK - 5:
+            touches = simulation.touches
+            self._points += [touch.point_in_world for touch in touches if touch.force_in_world[2] > 1.0]
+            self.touched |= {touch.other for touch in touches}
+        if look == LOOK - 1:
+            polygon = SupportPolygon.of(self._points) if self._points else None
+            self.inside.append(polygon is not None and polygon.margin(simulation.com_in_world) > 0)
+            self._points.clear()
+            self.effort = max(self.effort, float(np.max(np.abs(simulation.truth["effort"]) / self.limits)))
+            self.fell = bool(simulation.base_to_world[2, 3] < self._height - FALLEN)
+
+
+def trial(course: Course, seed: int) -> Crossing:
+    """Crawl over a course, until it rests, falls, gives up, or time is over."""
+    robot = robots.load("atlas")
+    crawling, scene = Crawling(robot, rough_gait_of(Model(robot))), course.scene.format(seed=seed)
+    crawler, actual = crawling.crawler, heavier(robot, mass_factor(seed))
+    told, footholds = False, []
+    with Simulation(actual, scene, seed=seed, sensors=SensorModel.realistic()) as simulation:
+        simulation.reset(crawler.q[7:], base=start_of(crawling))
+        watch = Watch(simulation, np.array([joint.effort for joint in robot.moving]))
+        eye = Eye(crawler, simulation, seed) if course.knows == "camera" else None
+        if eye is None:
+            crawler.crawl_over(known_ground(scene) if course.knows == "map" else LevelGround())
+        state, reference = simulation.new_state(), simulation.new_reference()
+        while simulation.time < course.seconds and not (watch.fell or crawling.trouble or (told and crawling.standing)):
+            simulation.read(state)
+            if not told and simulation.time >= BEGIN:
+                crawling.crawl(distance=course.distance)
+                told = True
+            crawling.cycle(state, reference)
+            if eye is not None:
+                eye.look(state, reference)
+            simulation.write(reference)
+            simulation.advance()
+            watch.look()
+            if crawler.pattern.steps > len(footholds):
+                footholds.append(crawler.odometry.limbs[crawler.pattern.landed])
+        reached = min(float(simulation.link_to_world(knee)[0, 3]) for knee in KNEES)
+        seconds = simulation.time - BEGIN
+    across = crawling.standing and not crawling.trouble and reached > course.beyond
+    heights = known_heights(scene) if eye is None else eye.mapper.heights
+    return Crossing(
+        across, watch.fell, crawling.trouble, seconds, reached, float(np.mean(watch.inside)), watch.effort,
+        actual.mass, frozenset(watch.touched), np.array(footholds), heights.heights,
+    )  # fmt: skip
+
+
+def trials(name: str, course: Course, seeds: Sequence[int]) -> list[Crossing]:
+    """All seeds, each with a line of how it went."""
+    runs = []
+    for seed in seeds:
+        run = trial(course, seed)
+        runs.append(run)
+        how = "across" if run.across else "fell" if run.fell else run.trouble or "not across"
+        print(
+            f"{name}, seed {seed}: {how}, knees at {run.reached:.2f} m after {run.seconds:.0f} s, "
+            f"inside {run.inside:.1%}",
+            file=sys.stderr, flush=True,
+        )  # fmt: skip
+    return runs
+
+
+HEAD = (
+    "| | across | fell | stopped by itself | seconds | CoM inside (least) | mass | hardest joint |\n"
+    "|---|---|---|---|---|---|---|---|"
+)
+
+
+def row(name: str, runs: Sequence[Crossing]) -> str:
+    """A row of the table."""
+    inside, across = [run.inside for run in runs], [run for run in runs if run.across]
+    cells = [
+        name, f"{len(across)} of {len(runs)}", f"{sum(run.fell for run in runs)}",
+        f"{sum(bool(run.trouble) and not run.fell for run in runs)}",
+        f"{np.mean([run.seconds for run in across]):.0f}" if across else "",
+        f"{np.mean(inside):.1%} ({min(inside):.1%})",
+        f"{min(run.mass for run in runs):.0f} to {max(run.mass for run in runs):.0f} kg",
+        f"{max(run.effort for run in runs):.0%}",
+    ]  # fmt: skip
+    return f"| {' | '.join(cells)} |"
+
+
+def main(seeds: Sequence[int], names: Sequence[str] = tuple(ROWS)) -> None:
+    """Print and write the table."""
+    head = f"Atlas, {robots.load('atlas').mass:.0f} kg (document: 82 kg, level ground only); effort limits enforced"
+    rows = [row(name, trials(name, ROWS[name], seeds)) for name in names]
+    text = "\n".join([head, "", HEAD, *rows, ""])
+    print(text, flush=True)
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / "crawl_rough.md").open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+if __name__ == "__main__":
+    count, first = (int(word) for word in (*sys.argv[1:3], *("20", "0")[len(sys.argv[1:3]) :]))
+    main(range(first, first + count), sys.argv[3:] or tuple(ROWS))

@@ -1,0 +1,27 @@
+"""rough_gait_of: how a robot crawls over ground that is not level.
+
+Slowly: the centre of mass is well inside of what bears before a limb lifts, and all but rests while it swings; short
+steps, lifted high, so that limbs find places beside edges and clear them.
+"""
+
+from __future__ import annotations
+
+from wholebody.locomotion.crawling.gait import CrawlGait, crawl_gait_of
+from wholebody.model.model import Model
+from wholebody.motion.captured_gait import CRAWLING
+from wholebody.motion.imitating_limbs import limbs_of
+
+TIMES = {"swing": 1.2, "hand_swing": 0.9, "briefest": 0.3}
+"""s."""
+SIZES = {
+    "lift": 0.13, "margin": 0.19, "lean": 0.24, "careful_lean": 0.21, "sway": 0.08, "careful_sway": 0.08,
+    "forward": 0.8, "toes": 0.1,
+}  # fmt: skip
+"""In lengths of a thigh."""
+
+
+def rough_gait_of(model: Model, **changes: float) -> CrawlGait:
+    """A gait for rough ground that suits a robot's size."""
+    knee = next(limb for limb in limbs_of(model, CRAWLING) if limb.part.endswith("knee"))
+    sizes = {name: share * knee.length for name, share in SIZES.items()}
+    return crawl_gait_of(model, **(TIMES | sizes | changes))
