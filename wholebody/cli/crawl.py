@@ -116,7 +116,7 @@ def crawl(
     turn: Annotated[float, typer.Option(help="How far to turn then, degrees; to the left if positive.")] = 45.0,
     back: Annotated[float, typer.Option(min=0.0, help="How far backward then, m.")] = 0.5,
     lying: Annotated[
-        Lying, typer.Option(help="How it lies first; from its belly it rolls onto its back.")
+        Lying, typer.Option(help="How it lies first, or stands; from its belly it rolls onto its back.")
     ] = Lying.back,
     ground: Annotated[
         str,
@@ -154,6 +154,7 @@ def crawl(
             begin = posture_and_base(crawling, Lying.no if rough else lying)
             simulation.reset(begin.joints, base=begin.base)
             run = Crawl(loaded, simulation, recording)
+            run.begin(min(float(simulation.base_to_world[2, 3]), float(crawling.crawler.q[2])))
             for name in begin.motions:
                 run.follow(name.replace("_", " "), played(loaded, name))
             run.begin(float(crawling.crawler.q[2]))
