@@ -23,6 +23,10 @@ PARTS: Array = np.arange(1, 9) / 8
 UNDER_BODY = 0.6
 """Of 2, both legs under a body that accelerates, how much is allowed for. With all of it the body stays upright and
 a foot whose height errs lands early, and hard; with less, the body leans back by half a degree and it lands later."""
+SHIFT = 0.1
+"""s in which the weight of a robot that is told to stop goes to where it brakes."""
+BRAKES = 0.6
+"""Share of the way from the middle of a sole to its edge that the weight may go to brake."""
 ROUNDS = 2
 """Of laying the path anew; each leaves a small share of what was wrong."""
 
@@ -44,6 +48,7 @@ class Phase(NamedTuple):
     feet: Feet  # at its end
     weight: Array  # zero moment point at its end
     gait: Gait
+    shift: float = np.inf  # s in which it gets there, if that is sooner
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,11 @@ class Pattern:
         return not self._phases
 
     @property
+    def ends(self) -> float:
+        """When all that is planned is done, s; long ago if it stands."""
+        return self._phases[-1].end if self._phases else -np.inf
+
+    @property
     def settled(self) -> bool:
         """Whether there is no step to do any more, though the weight may still be on its way to between the feet."""
         return not self.steps
@@ -165,11 +175,12 @@ class Pattern:
         self._swing = Swing(place, place, time, max(phase.end, time + 1e-3), 0.0)
         self._move(phase.step.at, place, time)
 
-    def halt(self, time: float, area_of: Callable[[Feet], Array]) -> None:
+    def halt(self, time: float, area_of: Callable[[Support, Feet], Array]) -> None:
         """Do no step but one that is under way, or has no time to be called off; rest on both feet where they are then.
 
-        The weight is caught at the point w from which the divergent component, which is linear in w, goes on from where
-        it is; if that is off the area that the feet span, at the nearest one inside. Then it goes to between them.
+        The divergent component, which is linear in where the weight is, goes on from where it is. While one foot bears,
+        the weight goes to the point of its sole from which it would be caught between the feet, or nearly so; then it
+        is caught at the point of the area that both span, or at the nearest one inside, and goes to between them.
         """
         if self.settled:
             return
@@ -179,9 +190,9 @@ class Pattern:
         caught, middle = landing + gait.double_support, self._between(feet)
         back, at_rest = caught + gait.settle, caught + 1.5 * gait.settle
 
-        def lay(weight: Array) -> Array:
+        def lay(weight: Array, braking: Array | None = None) -> Array:
             self._phases = [
-                *kept,
+                *(phase if braking is None else phase._replace(weight=braking, shift=SHIFT) for phase in kept),
                 Phase(landing, caught, "both", None, feet, weight, gait),
                 Phase(caught, back, "both", None, feet, middle, gait),
                 Phase(back, at_rest, "both", None, feet, middle, gait),  # the centre of mass comes last
@@ -189,9 +200,12 @@ class Pattern:
             self._lay_path(time, old.zmp, old.com)
             return self._path.at(time).dcm
 
-        at_middle = lay(middle)
-        per_metre = float((lay(middle + np.array([1.0, 0.0])) - at_middle)[0])
-        lay(nearest_inside(area_of(feet), middle + (old.dcm - at_middle) / per_metre))
+        braking = None
+        if kept and landing - time > SHIFT:
+            under = kept[-1].weight
+            best = _root(lambda point: lay(middle, point) - old.dcm, under)
+            braking = under + BRAKES * (nearest_inside(area_of(kept[-1].support, feet), best) - under)
+        lay(nearest_inside(area_of("both", feet), _root(lambda point: lay(point, braking) - old.dcm, middle)), braking)
 
     def _too_late_for(self, time: float) -> int:
         """How many phases cannot be called off: a step under way; a step to which most of the weight has gone over."""
@@ -306,7 +320,7 @@ class Pattern:
             if phase.end > time + 1e-9:
                 each = phase.begin + parts * (phase.end - phase.begin)
                 each = each[each > time + 1e-6]
-                share = (each - since) / (phase.end - since)
+                share = np.minimum((each - since) / min(phase.end - since, phase.shift), 1.0)
                 times.append(each)
                 ground.append(there + share[:, None] * (phase.weight - there))
                 legs.append(self._pulls(phase, feet, each))
@@ -342,3 +356,10 @@ class Pattern:
 
     def _between(self, feet: Feet) -> Array:
         return (self._under(feet, "left", self.gait) + self._under(feet, "right", self.gait)) / 2
+
+
+def _root(of: Callable[[Array], Array], near: Array) -> Array:
+    """Where a function of a point is zero that is linear, and the same in both directions."""
+    there = of(near)
+    per_metre = float((of(near + np.array([1.0, 0.0])) - there)[0])
+    return near - there / per_metre
