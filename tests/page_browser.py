@@ -42,6 +42,6 @@ def page_of(name, *options, walk=False):
     command = [*MAIN, "page", "--port", "0", "--name", name, *([] if walk else ["--no-walk"]), *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as page:
         try:
-            yield re.search(r"http://\S+", page.stdout.readline())[0]
+            yield re.search(r"https?://\S+", page.stdout.readline())[0]
         finally:
             page.terminate()

@@ -1,7 +1,7 @@
 """The antenna scenario: an operator over RCP, and a robot that searches, asks, walks, grasps, carries and puts down.
 
 Daemon, walking and arm controllers, camera and RCP server are processes of their own, MuJoCo has sensor noise and
-delay; where the base is comes from the simulator.
+delay; nobody tells the robot where it is: it knows by its legs.
 """
 
 import contextlib

@@ -77,6 +77,13 @@ def test_who_has_control_looks_around_by_keys_sets_parameters_and_lets_a_stopped
     field.press("Enter")
     wait_for(lambda: "outside" in page.text_content("#said"))
 
+    page.locator("#map").focus()
+    for key in ("ArrowUp", "ArrowUp", "ArrowLeft", "Enter"):
+        page.keyboard.press(key)
+    x, y = (float(word) for word in page.evaluate("[wholebody.map.goal.x, wholebody.map.goal.y]"))
+    assert (x, y) == pytest.approx((0.18, 0.1), abs=0.03), "a place chosen without a pointer"
+    assert page.locator("#machine .now").all_text_contents() == ["controlled", "idle"]
+
     page.keyboard.press("Escape")
     wait_for(lambda: Watcher().look().stopped)
     page.click("#resume", timeout=20_000)
@@ -119,12 +126,12 @@ def test_one_is_in_control_others_look_on_and_who_has_no_token_or_another_site_n
 @in_browser
 @pytest.mark.timeout(180)
 def test_on_a_phone_stop_and_pads_are_on_the_first_screen_and_the_ghost_goes_where_the_robot_is_told(address, browser):
-    page, _ = opened(browser, address, drawn=True, width=390, height=844)
+    page, _ = opened(browser, address, drawn=True, width=360, height=780)
     for button in ("#stop", "[data-drive='1 0 0']", "[data-look=UP]"):
         box = page.locator(button).bounding_box()
-        assert box["y"] + box["height"] < 844
+        assert box["y"] + box["height"] < 780
         assert box["height"] >= 44
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.screenshot(path=SCREENSHOTS / "page-phone.png") if SCREENSHOTS else None
     with connect("test") as robot:
         for _ in range(100):

@@ -1,5 +1,6 @@
 """The operator page beside a robot that walks: a real browser, page, daemon, walking controller and MuJoCo."""
 
+import re
 import time
 
 import pytest
@@ -49,6 +50,9 @@ def test_a_click_makes_the_robot_walk_keys_drive_it_and_stop_or_a_cut_line_stops
 
         at = page.evaluate("wholebody.map.screen({x: 0.5, y: 0.1})")
         page.locator("#map").click(position={"x": at[0], "y": at[1]})
+        comes = "document.querySelector('#commands progress')?.position ?? -1"
+        wait_for(lambda: 0.2 < page.evaluate(comes) < 1.0)
+        assert re.fullmatch(r"\d+ s", page.text_content("#commands .left")), "and when it ends"
         page.wait_for_selector("#commands [data-stage=COMPLETED]", timeout=120_000)
         assert "GOTO" in page.text_content("#commands li:first-child")
         x, y, _ = rig.world.com_in_world

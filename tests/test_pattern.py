@@ -87,7 +87,7 @@ def test_a_halt_ends_on_both_feet_after_one_step_at_most_without_a_jump(model, g
         if walked(pattern, instant)[-1] and pattern.settled:
             break
         before = pattern.at(instant)
-        pattern.halt(instant, lambda feet, soles=soles: soles.area("both", *feet))
+        pattern.halt(instant, lambda support, feet, soles=soles: soles.area(support, *feet))
         after = walked(pattern, instant + 4.0, instant)
         assert len(pattern.steps) == 0
         assert np.allclose(after[0].dcm, before.dcm, atol=1e-9)

@@ -6,8 +6,11 @@ import shutil
 import socket
 import ssl
 import subprocess
+import urllib.error
+import urllib.request
 
 import pytest
+from page_browser import BUNDLE, page_of
 from robot_processes import MAIN, end_all, wait_for, wholebody
 
 from wholebody.cli.watching import Watcher
@@ -20,6 +23,15 @@ def robot():
     wholebody("start", "hubo2plus", "--loopback")
     yield
     end_all()
+
+
+def make_certificate(folder):
+    """A certificate and its key in a folder; a context that trusts it."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl to make a certificate")
+    make = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
+    subprocess.run([*make.split(), "-addext", "subjectAltName=IP:127.0.0.1"], cwd=folder, check=True, timeout=60)
+    return ssl.create_default_context(cafile=folder / "cert.pem")
 
 
 @contextlib.contextmanager
@@ -68,11 +80,7 @@ def test_users_are_known_by_their_secrets_and_what_they_say_is_encrypted(robot, 
     users = tmp_path / "users.yaml"
     users.write_text(f"users:\n{made.stdout}")
     assert secret not in users.read_text()
-    if shutil.which("openssl") is None:
-        pytest.skip("needs openssl to make a certificate")
-    make = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
-    subprocess.run([*make.split(), "-addext", "subjectAltName=IP:127.0.0.1"], cwd=tmp_path, check=True, timeout=60)
-    trusting = ssl.create_default_context(cafile=tmp_path / "cert.pem")
+    trusting = make_certificate(tmp_path)
     with rcp("--users", users, "--certificate", tmp_path / "cert.pem", "--key", tmp_path / "key.pem") as port:
         with Client(port=port, tls=trusting) as guest:
             assert guest.connect("operator").endswith("OBSERVER")
@@ -86,6 +94,23 @@ def test_users_are_known_by_their_secrets_and_what_they_say_is_encrypted(robot, 
             assert anne.ask("QUERY PARAM goto.range").endswith("0.7")
             with pytest.raises(Refused, match="outside"):
                 anne.ask("SET goto.range 70")
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.skipif(not BUNDLE.is_file(), reason="needs the page built with npm (make page)")
+def test_a_page_with_a_certificate_speaks_to_nobody_in_the_clear(robot, tmp_path):
+    trusting = make_certificate(tmp_path)
+    options = ("--certificate", str(tmp_path / "cert.pem"), "--key", str(tmp_path / "key.pem"))
+    with page_of("robot", *options) as address:
+        address = address.partition("#")[0]
+        assert address.startswith("https://")
+        with urllib.request.urlopen(address, context=trusting, timeout=20) as answer:
+            assert b"wholebody" in answer.read()
+            assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+        with pytest.raises(urllib.error.URLError, match="CERTIFICATE_VERIFY_FAILED"):
+            urllib.request.urlopen(address, timeout=20)
+        with pytest.raises((urllib.error.URLError, ConnectionError)):
+            urllib.request.urlopen(address.replace("https", "http"), timeout=20)
 
 
 def _patiently(connect):

@@ -108,7 +108,11 @@ def test_what_people_ask_is_done_and_they_hear_when(people):
     assert said == [f"OK COMMAND {walk} {stage}" for stage in ("QUEUED", "STARTED", "COMPLETED")]
     step = float(people.says("anne", "QUERY PARAM walking.step")[0].split()[-1])
     assert people.truth[0] == pytest.approx(3 * step, abs=0.06)
+    people.waits(lambda: people.body.left() is not None)
+    begun, left = people.now, people.body.left()
     assert people.end_of("anne", turn) == "COMPLETED"
+    assert people.now - begun == pytest.approx(left, abs=1.0), "one knew when it would end"
+    assert people.body.left() is None
     assert people.truth[2] == pytest.approx(math.radians(40), abs=0.06)
 
     assert people.does("anne", "MOVE HEAD LEFT 20 DEGREES") == "COMPLETED"

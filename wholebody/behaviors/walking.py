@@ -117,7 +117,7 @@ class Walking:
     def stop(self) -> None:
         """Rest on both feet at once, or after the step that is under way, wherever it leaves them."""
         self._velocity = None
-        self.walker.pattern.halt(self._time, lambda feet: self._soles.area("both", *feet))
+        self.walker.pattern.halt(self._time, lambda support, feet: self._soles.area(support, *feet))
 
     def finish(self) -> None:
         """Stand with the feet side by side, after the steps that cannot be taken back without haste."""
@@ -152,6 +152,13 @@ class Walking:
     def standing(self) -> bool:
         """Whether it is done with all that it was told."""
         return self._rising is None and self._velocity is None and self.walker.pattern.standing
+
+    @property
+    def left(self) -> float:
+        """Seconds until it is done with all that it was told; no number if it goes on and on, or is not up."""
+        if self._velocity is not None or not self.up:
+            return math.nan
+        return max(0.0, self.walker.pattern.ends - self._time)
 
     @property
     def velocity(self) -> Velocity | None:

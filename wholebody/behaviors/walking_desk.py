@@ -76,7 +76,7 @@ class WalkingDesk(OrderDesk):
         message, walking = self._doing.message, self.walking
         message["time"], message["place"], message["standing"] = time, walking.place, walking.up and walking.standing
         message["bearing"], message["order"] = self._bearing, 0 if self._now is None else self._now.order.number
-        message["trouble"] = fitting(walking.trouble)
+        message["trouble"], message["left"] = fitting(walking.trouble), walking.left
         sensed, base = walking.sensed, message["base"]
         if sensed is None:
             base[:] = math.nan

@@ -91,6 +91,7 @@ class Doing(NamedTuple):
     standing: bool
     order: int  # the number of the one under way, 0 if there is none
     trouble: str  # why it stopped by itself; empty if nothing is wrong
+    left: float  # s until it is done with all that it was told; no number if it goes on and on
 
 
 def order_record() -> Dtype:
@@ -111,7 +112,7 @@ def doing_record() -> Dtype:
     numbers as long as nobody knows.
     """
     fields: list[Any] = [("time", "<f8"), ("place", "<f8", (3,)), ("bearing", "u1"), ("standing", "?")]
-    fields.append(("base", "<f8", (7,)))
+    fields += [("base", "<f8", (7,)), ("left", "<f8")]
     return np.dtype([*fields, ("order", "<u8"), ("trouble", f"S{TEXT_SIZE}")], align=True)
 
 
@@ -150,4 +151,5 @@ def read_doing(message: Any) -> Doing:
         bool(message["standing"]),
         int(message["order"]),
         bytes(message["trouble"]).decode(errors="replace"),
+        float(message["left"]),
     )

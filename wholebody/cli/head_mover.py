@@ -68,6 +68,12 @@ class HeadMover:
         return (self.pan, self.tilt) == self._goal and self._error() < ARRIVED
 
     @property
+    def left(self) -> float:
+        """Seconds until it looks where it was told to."""
+        far = max(abs(goal - here) for here, goal in zip((self.pan, self.tilt), self._goal, strict=True))
+        return far / self._settings.speed
+
+    @property
     def stuck(self) -> bool:
         """Whether it should have been there for a while."""
         return time.monotonic() > self._there + PATIENCE

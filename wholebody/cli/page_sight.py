@@ -53,6 +53,7 @@ class PageSight:
                 "ahead": ahead if math.isfinite(ahead) else None,
             },
             "head": {"pan": body.head.pan, "tilt": body.head.tilt},
+            "left": body.left(),
             "legs": None
             if doing is None
             else {

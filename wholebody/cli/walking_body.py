@@ -7,6 +7,7 @@ If nobody answers a stop, the daemon holds every joint.
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -150,6 +151,13 @@ class WalkingBody:
             return self._connected().doing
         except WholebodyError:
             return None
+
+    def left(self) -> float | None:
+        """Seconds until what is under way is done: the walk, the turn or the look; None if nobody can tell."""
+        if self._looking:
+            return self.head.left
+        doing = None if self._step is None else self.doing()
+        return doing.left if doing is not None and not doing.standing and math.isfinite(doing.left) else None
 
     def sensors(self) -> dict[str, str]:
         """Every reading, by label."""

@@ -5,6 +5,7 @@ It is made while walking: steps may be added, replaced and led elsewhere, and wh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -18,6 +19,12 @@ from wholebody.locomotion.gait import Gait
 from wholebody.locomotion.pendulum import ORDERS, ZmpPath
 from wholebody.locomotion.swing import FootPoint, Swing, from_rest_to_rest
 from wholebody.model.layout import Array
+
+FACTORIALS: Array = np.array([math.factorial(order) for order in range(ORDERS)], dtype=float)
+SHIFT = 0.1
+"""s in which the weight of a robot that is told to stop goes to where it brakes."""
+BRAKES = 0.6
+"""Share of the way from the middle of a sole to its edge that the weight may go to brake."""
 
 
 class Planned(NamedTuple):
@@ -37,6 +44,7 @@ class Phase(NamedTuple):
     feet: Feet  # at its end
     weight: Array  # zero moment point at its end
     gait: Gait
+    shift: float = np.inf  # s in which it gets there, if that is sooner
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +118,11 @@ class Pattern:
         return not self._phases
 
     @property
+    def ends(self) -> float:
+        """When all that is planned is done, s; long ago if it stands."""
+        return self._phases[-1].end if self._phases else -np.inf
+
+    @property
     def settled(self) -> bool:
         """Whether there is no step to do any more, though the weight may still be on its way to between the feet."""
         return not self.steps
@@ -167,11 +180,12 @@ class Pattern:
         self._swing = Swing(place, place, time, max(phase.end, time + 1e-3), 0.0)
         self._move(phase.step.at, place, time)
 
-    def halt(self, time: float, area_of: Callable[[Feet], Array]) -> None:
+    def halt(self, time: float, area_of: Callable[[Support, Feet], Array]) -> None:
         """Do no step but one that is under way, or has no time to be called off; rest on both feet where they are then.
 
-        The weight is caught at the point w from which the divergent component, which is linear in w, goes on from where
-        it is; if that is off the area that the feet span, at the nearest one inside. Then it goes to between them.
+        The divergent component, which is linear in where the weight is, goes on from where it is. While one foot bears,
+        the weight goes to the point of its sole from which it would be caught between the feet, or nearly so; then it
+        is caught at the point of the area that both span, or at the nearest one inside, and goes to between them.
         """
         if self.settled:
             return
@@ -181,9 +195,9 @@ class Pattern:
         caught, middle = landing + gait.double_support, self._between(feet)
         back, at_rest = caught + gait.settle, caught + 1.5 * gait.settle
 
-        def lay(weight: Array) -> Array:
+        def lay(weight: Array, braking: Array | None = None) -> Array:
             self._phases = [
-                *kept,
+                *(phase if braking is None else phase._replace(weight=braking, shift=SHIFT) for phase in kept),
                 Phase(landing, caught, "both", None, feet, weight, gait),
                 Phase(caught, back, "both", None, feet, middle, gait),
                 Phase(back, at_rest, "both", None, feet, middle, gait),  # the centre of mass comes last
@@ -191,9 +205,12 @@ class Pattern:
             self._lay_path(time, old.zmp, old.com)
             return self._path.at(time).dcm
 
-        at_middle = lay(middle)
-        per_metre = float((lay(middle + np.array([1.0, 0.0])) - at_middle)[0])
-        lay(nearest_inside(area_of(feet), middle + (old.dcm - at_middle) / per_metre))
+        braking = None
+        if kept and landing - time > SHIFT:
+            under = kept[-1].weight
+            best = _root(lambda point: lay(middle, point) - old.dcm, under)
+            braking = under + BRAKES * (nearest_inside(area_of(kept[-1].support, feet), best) - under)
+        lay(nearest_inside(area_of("both", feet), _root(lambda point: lay(point, braking) - old.dcm, middle)), braking)
 
     def _too_late_for(self, time: float) -> int:
         """How many phases cannot be called off: a step under way; a step to which most of the weight has gone over."""
@@ -317,6 +334,10 @@ class Pattern:
             if phase.end > time + 1e-6:
                 if self._swing is None or phase is not self._phases[0]:
                     ways[-1] = _swung(stood, phase.feet, phase.end - times[-1])
+                if times[-1] + phase.shift < phase.end:
+                    times.append(times[-1] + phase.shift)
+                    ground.append(phase.weight)
+                    ways.append(_later(ways[-1], phase.shift))
                 times.append(phase.end)
                 ground.append(phase.weight)
                 ways.append(_swung(phase.feet, phase.feet, 1.0))
@@ -344,3 +365,16 @@ def _swung(before: Feet, after: Feet, duration: float) -> Array:
     derivatives = from_rest_to_rest(sum_of(after) - sum_of(before), duration)
     derivatives[0] += sum_of(before)
     return derivatives
+
+
+def _later(derivatives: Array, duration: float) -> Array:
+    """Those of the same polynomial some time later: its Taylor series."""
+    terms = duration ** np.arange(ORDERS) / FACTORIALS
+    return np.array([terms[: ORDERS - order] @ derivatives[order:] for order in range(ORDERS)])
+
+
+def _root(of: Callable[[Array], Array], near: Array) -> Array:
+    """Where a function of a point is zero that is linear, and the same in both directions."""
+    there = of(near)
+    per_metre = float((of(near + np.array([1.0, 0.0])) - there)[0])
+    return near - there / per_metre

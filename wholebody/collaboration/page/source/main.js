@@ -83,12 +83,13 @@ const link = new Line(
       picture = URL.createObjectURL(blob);
       element("picture").src = picture;
       document.body.dataset.camera = "on";
+      view.makeRoom();
       counters.pictures += 1;
     },
     news: (news) => {
       if (news.session) session = news.session;
       if (news.desk) {
-        orders.show(news.desk, session);
+        orders.show(news.desk, session, news.left);
         drive.enabled = orders.mine;
         drive.speeds = news.speeds;
         map.show(news.place, news.things);

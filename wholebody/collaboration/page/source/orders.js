@@ -14,7 +14,7 @@ export class Orders {
     element("control").disabled = !this.mayControl;
   }
 
-  show(desk, session) {
+  show(desk, session, left) {
     this.mine = desk.holder_session === session && session > 0;
     document.body.dataset.control = this.mine ? "mine" : desk.holder ? "others" : "nobody";
     element("control").textContent = this.mine ? "give control back" : "take control";
@@ -24,11 +24,26 @@ export class Orders {
     this.queue.show(desk.state);
     element("machine").setAttribute("aria-label", `Control: ${desk.server}; orders: ${desk.state}`);
     const text = JSON.stringify([desk.log, desk.waiting, desk.choices, desk.current, this.mine]);
-    if (text === this.seen) return;
+    if (text !== this.seen) this.list(desk);
     this.seen = text;
+    this.progress(desk.current, left);
+  }
+
+  list(desk) {
     element("queue").replaceChildren(...desk.waiting.map((each) => this.waiting(each)));
     element("commands").replaceChildren(...desk.log.filter(({ stage }) => stage !== "QUEUED").map((each) => this.entry(each, each.number === desk.current)));
     this.decide(desk);
+  }
+
+  /** How far the part that is under way has come, and when it ends: left in seconds, null if nobody can tell. */
+  progress(number, left) {
+    if (number !== this.number || left > this.left + 0.5) this.whole = left;
+    Object.assign(this, { number, left });
+    const bar = element("commands").querySelector("progress");
+    if (!bar) return;
+    if (left === null || !this.whole) bar.removeAttribute("value");
+    else bar.value = 1 - left / this.whole;
+    bar.nextSibling.textContent = left === null ? "" : `${Math.ceil(left)} s`;
   }
 
   waiting({ number, line }) {
@@ -42,6 +57,11 @@ export class Orders {
   entry({ number, line, stage, text }, now) {
     const entry = item(["b", `${number}`], " ", ["code", line], " ", ["span", `${WORDS[stage] ?? stage} ${text}`.trim(), stage]);
     entry.dataset.stage = stage;
+    if (now && stage === "STARTED") {
+      const bar = Object.assign(document.createElement("progress"), { max: 1 });
+      bar.setAttribute("aria-label", `how far ${number} has come`);
+      entry.append(bar, Object.assign(document.createElement("small"), { className: "left" }));
+    }
     if (now && this.mine && stage === "STARTED" && line !== "STOP") {
       const cancel = Object.assign(document.createElement("button"), { textContent: "cancel", className: "small" });
       cancel.onclick = () => this.say(`CANCEL ${number}`);

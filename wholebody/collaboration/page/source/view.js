@@ -4,6 +4,7 @@ import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
 const FASTEST = 40; // ms from picture to picture, at least
+const ASIDE = 0.22; // of the width
 const SHARE = 3; // and so many times as long as one takes, by how late the browser asks for the next
 
 export class View {
@@ -28,6 +29,7 @@ export class View {
     this.frames = 0;
     this.next = this.asked = this.pace = 0;
     this.off = off;
+    this.aside = 0;
     this.changed = true;
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     this.renderer.setAnimationLoop(() => this.draw());
@@ -65,9 +67,17 @@ export class View {
     this.changed = true;
   }
 
+  /** The robot goes to the left, beside the camera's picture. */
+  makeRoom() {
+    if (this.aside) return;
+    this.aside = ASIDE;
+    this.resize();
+  }
+
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
     this.renderer.setSize(width, height, false);
+    if (this.aside) this.camera.setViewOffset(width, height, this.aside * width, 0, width, height);
     this.camera.aspect = width / Math.max(1, height);
     this.camera.updateProjectionMatrix();
     this.changed = true;
