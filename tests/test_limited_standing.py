@@ -9,7 +9,7 @@ pytestmark = pytest.mark.timeout(600)  # the first test may have to compile
 
 @pytest.mark.parametrize(("name", "seed"), [("hubo2plus", 0), ("hubo2plus", 1), ("valkyrie", 0)])
 def test_a_push_from_anywhere_is_borne_by_giving_way_which_stiff_joints_do_not(name, seed):
-    soft, stiff = stand(name, "push", seed), stand(name, "push", seed, stiff=True)
+    soft, stiff = stand(name, "push", seed), stand(name, "push", seed, "stiff")
     assert soft.stands
     assert stiff.stands
     assert soft.faults == 0

@@ -17,11 +17,15 @@ from typing import NamedTuple
 import numpy as np
 
 from wholebody.control.cholesky import solve_by_cholesky
+from wholebody.control.reflections import length_of, longest, reflect, square
 from wholebody.model.compiled import compiled, inlined
 from wholebody.model.layout import Array
 
 BLOCK = 4
 """Columns are padded with zeros to a multiple of this, which a processor takes at once."""
+
+ROUNDED = 1e-6
+"""The share of the longest column from which on downwards lengths are measured again rather than reckoned."""
 
 NOTHING = 1e-24
 """The square of the relative length below which a column is rounding."""
@@ -33,7 +37,7 @@ class Chain(NamedTuple):
     A: Array  # n × all columns, and columns of zeros up to a multiple of BLOCK
     wanted: Array  # right-hand side of each column
     size: Array  # square of each column's length before anything is done to it
-    left: Array  # what is left of that in the rows that nobody has used, when it was measured
+    left: Array  # what is left of that in the rows that nobody has used
     y: Array  # n
     reflections: Array  # each a row of n: zeros, then a vector v with (1 − β v vᵀ)
     strength: Array  # β of each
@@ -98,25 +102,32 @@ def solve_level(
 
 @inlined
 def _triangularise(chain: Chain, first: int, end: int, used: int, reflected: int, limit: float) -> tuple[int, int]:
-    """Reflect the level's columns into a triangle, the longest first, until the rest is rounding."""
-    A, wanted, w = chain.A, chain.wanted, chain.w
+    """Reflect the level's columns into a triangle, the longest first, until the rest is rounding.
+
+    What is left of each column's length is what there was less the entry that each reflection makes; where that is
+    hardly more than rounding, all are measured again.
+    """
+    A, wanted, w, left = chain.A, chain.wanted, chain.w, chain.left
     n = A.shape[0]
-    rank = 0
+    rank, most = 0, 0.0
     while rank < min(end - first, n - used):
         row, column = used + rank, first + rank
-        _square(A, w, row, column, end)
-        best = column
-        for c in range(column + 1, end):
-            if w[c] > w[best]:
-                best = c
-        length = w[best]
+        best = longest(left, column, end) if rank > 0 else column
+        if not left[best] > ROUNDED * most or rank == 0:
+            square(A, left, row, column, end)
+            best = longest(left, column, end)
+            most = left[best]
+        length = length_of(A, row, best)
         if not length > limit:
             break
         if best != column:
             for i in range(used, n):
                 A[i, column], A[i, best] = A[i, best], A[i, column]
             wanted[column], wanted[best] = wanted[best], wanted[column]
-        _reflect(A, w, chain.reflections[reflected], row, column, math.sqrt(length))
+            left[best] = left[column]
+        reflect(A, w, chain.reflections[reflected], row, column, math.sqrt(length))
+        for c in range(column + 1, end):
+            left[c] -= A[row, c] * A[row, c]
         v = chain.reflections[reflected]
         chain.strength[reflected] = -1.0 / (A[row, column] * v[row])
         chain.begun[reflected] = row
@@ -128,53 +139,7 @@ def _triangularise(chain: Chain, first: int, end: int, used: int, reflected: int
 @inlined
 def measure_left(chain: Chain, first: int, end: int, used: int) -> None:
     """Measure what is left of columns in the rows that nobody has used."""
-    _square(chain.A, chain.left, used, first, end)
-
-
-@inlined
-def _square(A: Array, w: Array, row: int, first: int, end: int) -> None:
-    """The squares of the columns' lengths, from `row` down."""
-    for c in range(first, end):
-        w[c] = 0.0
-    for i in range(row, len(A)):
-        a = A[i]
-        for c in range(first, end):
-            w[c] += a[c] * a[c]
-
-
-@compiled
-def _reflect(A: Array, w: Array, v: Array, row: int, column: int, length: float) -> None:
-    """Reflect a column of that length, from `row` down, onto one entry, and all columns to its right alike.
-
-    Columns are taken from a multiple of four on, four rows at once, which is what a processor does best; of those to
-    the left, only what lies below their triangle changes, which nobody reads.
-    """
-    n, width = A.shape
-    head = A[row, column]
-    onto = -length if head > 0.0 else length
-    v[row] = head - onto
-    for i in range(row + 1, n):
-        v[i] = A[i, column]
-    beta = -1.0 / (onto * v[row])
-    start = (column + 1) // 4 * 4
-    for c in range(start, width):
-        w[c] = 0.0
-    i = row
-    while i + 3 < n:
-        a0, a1, a2, a3, v0, v1, v2, v3 = A[i], A[i + 1], A[i + 2], A[i + 3], v[i], v[i + 1], v[i + 2], v[i + 3]
-        for c in range(start, width):
-            w[c] += v0 * a0[c] + v1 * a1[c] + v2 * a2[c] + v3 * a3[c]
-        i += 4
-    while i < n:
-        a0, v0 = A[i], v[i]
-        for c in range(start, width):
-            w[c] += v0 * a0[c]
-        i += 1
-    for i in range(row, n):
-        a0, v0 = A[i], beta * v[i]
-        for c in range(start, width):
-            a0[c] -= v0 * w[c]
-    A[row, column] = onto
+    square(chain.A, chain.left, used, first, end)
 
 
 @inlined
