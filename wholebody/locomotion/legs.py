@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from wholebody.kinematics import ClosedForm
+from wholebody.kinematics import ClosedForm, shapes
 from wholebody.locomotion.gait import SOLES
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
+from wholebody.robots.robot import Robot
+
+BENT = 0.02  # rad: less is a straight leg, which may bend either way
 
 
 class Legs:
@@ -21,7 +26,7 @@ class Legs:
     def __init__(self, model: Model) -> None:
         robot = model.robot
         self.model = model
-        self.chains = tuple(ClosedForm.of(robot, robot.root, sole) for sole in SOLES)
+        self.chains = tuple(leg(robot, sole) for sole in SOLES)
         self.columns = tuple(np.array([robot.index[name] for name in leg.joint_names]) for leg in self.chains)
         self._q = model.posture("stand")
         self._q[:7] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
@@ -69,6 +74,23 @@ class Legs:
     def seen_from_pelvis(self) -> Snapshot:
         """The robot with the joints as they are, its pelvis at the origin."""
         return self.model.at(self._q)
+
+
+def leg(robot: Robot, sole: str) -> ClosedForm:
+    """A leg whose knee bends only the way it does in the posture "stand".
+
+    The other way may be within the knee's range and keep an ankle within its own, but a knee cannot leap there. In a
+    leg that stands on a level sole below an upright trunk, the knee is bent as far as hip and ankle together.
+    """
+    chain = shapes.chain(robot, robot.root, sole)
+    stands = np.array([robot.postures["stand"].get(name, 0.0) for name in chain.joint_names])
+    knee = int(np.abs(stands).argmax())
+    lower, upper = chain.lower.copy(), chain.upper.copy()
+    if stands[knee] > BENT:
+        lower[knee] = max(lower[knee], 0.0)
+    elif stands[knee] < -BENT:
+        upper[knee] = min(upper[knee], 0.0)
+    return ClosedForm(replace(chain, lower=lower, upper=upper))
 
 
 @compiled

@@ -7,7 +7,7 @@ Missing, estimated or chosen by us:
 - rotor inertia: gear ratios are published, the motors' rotors are taken as 3.3e-6 kg·m² (a 200 W motor)
 - ranges: from the drives; directions: every axis positive (x, y, z); the drives' own signs are not modelled
 - symmetry: the right side is the mirrored left one, ranges apart
-- effort and speed: from the source's URDF, where they look rounded
+- effort and speed: from the source's URDF, where they look rounded: 65 N·m at the hip do not hold 60 kg on one leg
 - shapes: primitives of ours inside the bounding boxes of the meshes
 - IMU: chosen at the waist; force-torque sensors: at the ankles' and wrists' axes, their frames are not published;
   the camera: chosen at the front of the head; palms: chosen at the inside of the hand's box
