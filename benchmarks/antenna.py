@@ -8,26 +8,25 @@ from __future__ import annotations
 import importlib.util
 import re
 import subprocess
-import sys
 from pathlib import Path
 
+from benchmarks.page_server import MAIN, started
 from wholebody.collaboration.rcp.client import Client
 
-MAIN = (sys.executable, "-m", "wholebody.cli")
 OPERATOR = Path(__file__).parents[1] / "examples" / "antenna_operator.py"
 
 
 def antenna_task() -> dict[str, float]:
     """Commands, decisions and minutes of the robot's time; `antenna_fetched` is 1 if it stands where it belongs."""
-    subprocess.run([*MAIN, "start", "hubo2plus", "--scene", "antenna"], check=True, stdout=subprocess.DEVNULL)
-    try:
-        with subprocess.Popen([*MAIN, "rcp", "--port", "0"], stdout=subprocess.PIPE, text=True) as server:
-            try:
-                return _played(server)
-            finally:
-                server.terminate()
-    finally:
-        subprocess.run([*MAIN, "stop"], check=True, stdout=subprocess.DEVNULL)
+    command = [*MAIN, "rcp", "--port", "0"]
+    with (
+        started("hubo2plus", "--scene", "antenna"),
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server,
+    ):
+        try:
+            return _played(server)
+        finally:
+            server.terminate()
 
 
 def _played(server: subprocess.Popen[str]) -> dict[str, float]:

@@ -1,28 +1,55 @@
-"""One whole cycle of crawling (loads, odometry, pattern, joints, efforts), of Atlas in MuJoCo with noisy sensors.
+"""One whole cycle of crawling (loads, odometry, pattern, joints, efforts), and retargeting of 1,500 captured frames.
 
-The cycle is timed call by call while the robot crawls forward; steps are planned in the same cycles.
+The cycle is timed call by call while Atlas crawls forward in MuJoCo with noisy sensors; steps are planned in the same
+cycles. Retargeting is from a BVH file, of a person made of numbers, to joints of Atlas in every frame.
 """
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from benchmarks.report import Progress, Report, Section, Timing, no_garbage_collection
+from benchmarks.report import Budget, Progress, Report, Section, Timing, no_garbage_collection, part
+from experiments.crawling_person import FRAME_TIME, crawling
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
+from wholebody.model import Model
+from wholebody.motion.capture import Capture
+from wholebody.motion.retarget import imitate_clip
 from wholebody.robots.robot import Placement
 from wholebody.simulation import SensorModel, Simulation
 
 SPEED = 0.1
+FRAMES, PERIOD = 1500, 4.0
+"""Of the captured motion, and seconds of one of its gaits."""
 
 
 def run(quick: bool, progress: Progress) -> Report:
-    """Time the cycle."""
+    """Time the cycle, and how long retargeting takes."""
     report = Report()
     progress("crawling", 0.0)
     report.sections.append(Section("one whole cycle, Atlas", {"cycle": Timing.of(crawl(2.0 if quick else 8.0))}))
     report.limit_median("cycle", 1000)
+    seconds = retarget(part(progress, 0.5, 1.0))
+    name = f"retargeting {FRAMES} frames"
+    report.sections.append(Section("from a BVH file to joints of Atlas, seconds", {name: round(seconds, 3)}))
+    report.budgets.append(Budget(name, round(seconds, 3), 10.0, "s"))
     return report
+
+
+def retarget(progress: Progress) -> float:
+    """Seconds for a whole motion of so many frames, the file read too; the kernels are compiled before."""
+    model = Model(robots.load("atlas"))
+    with TemporaryDirectory() as folder:
+        imitate_clip(Capture.read(crawling(Path(folder) / "short.bvh", period=PERIOD, cycles=1)), model)
+        path = crawling(Path(folder) / "person.bvh", period=PERIOD, cycles=FRAMES * FRAME_TIME / PERIOD)
+        before = time.perf_counter()
+        capture = Capture.read(path)
+        imitation = imitate_clip(capture, model, progress=lambda share: progress("retargeting", share))
+        seconds = time.perf_counter() - before
+    assert len(imitation.q) == FRAMES
+    return seconds
 
 
 def crawl(seconds: float) -> list[float]:

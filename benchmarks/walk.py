@@ -15,9 +15,9 @@ import numpy as np
 from benchmarks.report import Budget, Progress, Report, Section, Timing, no_garbage_collection
 from wholebody import robots
 from wholebody.behaviors import Walking
+from wholebody.locomotion.balance.stabilizers import NAMES, as_planned
 from wholebody.locomotion.gait import gait_of
 from wholebody.locomotion.preview import PreviewControl
-from wholebody.locomotion.stabilizers import NAMES, as_planned
 from wholebody.locomotion.walker import Walker
 from wholebody.simulation import SensorModel, Simulation
 

@@ -1,13 +1,13 @@
 """Crawl, §4.2.4 and §4.3: Atlas imitates a person who crawls, with and without CoM modulation, in MuJoCo.
 
-    python -m experiments.crawl_capture crawl.bvh
+    python -m experiments.crawl_capture [crawl.bvh]
 
 prints tables beside what the document says, and writes `results/crawl_capture_*.png`: the captured skeleton, and the
 robot with and without CoM rows. The cycle, its places and its timing are the same in both arms; only the two rows of
 the centre of mass are replaced by the position of the trunk, which goes along as the person's did. The robot is
 position controlled, without feedback, by commands that make up for how joints give way at rest. Every trial has another
 load that the plan does not know (up to 4 kg on a random link), noise on the commands, and a turned start. Effort limits
-are enforced. Any BVH file of one who crawls will do.
+are enforced. Any BVH file of one who crawls will do; without one, the person is made of numbers.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from experiments.crawl_atlas import RESULTS
+from experiments.crawling_person import crawling
 from wholebody import robots
 from wholebody.model import Model
 from wholebody.model.support import SupportPolygon
@@ -152,4 +155,5 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    with TemporaryDirectory() as folder:
+        main(sys.argv[1] if sys.argv[1:] else str(crawling(Path(folder) / "person.bvh")))

@@ -1,9 +1,10 @@
 """Crawl, §4.1 and §4.2.3: Atlas crawls forward and backward and turns on the spot; Tables 4.1, 4.2, 4.3 and 4.6.
 
-    python -m experiments.crawl_gaits [SEEDS] [forward] [backward] [turn]
+    python -m experiments.crawl_gaits [TRIALS] [forward] [backward] [turn] [from=SEED]
 
 prints the tables beside the document's, writes them to `results/crawl_gaits_*.md`, and draws the paths of the limbs
-over ten gaits, seen from the pelvis (Fig. 4.10). Sensors have noise, resolution and one cycle of delay, all links are
+over ten gaits, seen from the pelvis (Fig. 4.10). Seeds are those from 100 on, of which none was used to find the gait,
+unless told. Sensors have noise, resolution and one cycle of delay, all links are
 heavier or lighter than the controller thinks by up to 5 %, and effort limits are enforced. Drift is aside, per gait; a
 gait is four steps; all runs count. Every gait of ours goes through the IK solver, so that the blind one, which knows
 neither its heading nor its place, stands beside Table 4.6.
@@ -17,13 +18,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.locomotion.crawl_odometry import heading
+from wholebody.locomotion.crawling.odometry import heading
 from wholebody.model.support import SupportPolygon
 from wholebody.motion.captured_gait import CRAWLING
 from wholebody.robots.robot import Placement
@@ -36,6 +38,7 @@ BEGIN = 1.0  # s, when it is told what to do
 LOOK = 20  # cycles between two looks; what touched in the last five counts as bearing
 GAITS, CYCLE = 10, 3.9  # and seconds of one
 PHASES = 30
+FRESH = 100  # the first seed
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -180,7 +183,7 @@ HEAD = (
 )
 
 
-def forward(seeds: int) -> list[str]:
+def forward(seeds: Sequence[int]) -> list[str]:
     """Tables 4.2 and 4.6."""
     seconds = BEGIN + GAITS * CYCLE
     rows = [
@@ -196,7 +199,7 @@ def forward(seeds: int) -> list[str]:
     return rows
 
 
-def backward(seeds: int) -> list[str]:
+def backward(seeds: Sequence[int]) -> list[str]:
     """Table 4.3."""
     name = "backward, steered"
     runs = trials(name, seeds, lambda c: c.crawl(velocity=(-0.12, 0, 0)), BEGIN + GAITS * CYCLE)
@@ -209,7 +212,7 @@ def backward(seeds: int) -> list[str]:
     ]
 
 
-def turn(seeds: int) -> list[str]:
+def turn(seeds: Sequence[int]) -> list[str]:
     """Table 4.1."""
     runs = trials("turn", seeds, lambda c: c.turn(math.tau), 130.0)
     drift, radius, time = np.array([circle(run) for run in runs]).T
@@ -225,16 +228,16 @@ def turn(seeds: int) -> list[str]:
     ]
 
 
-def trials(name: str, seeds: int, order: Order, seconds: float, steer: bool = True) -> list[Trial]:
+def trials(name: str, seeds: Sequence[int], order: Order, seconds: float, steer: bool = True) -> list[Trial]:
     """All seeds, one after the other, each with a line of how it went."""
     runs = []
-    for seed in range(seeds):
+    for number, seed in enumerate(seeds, 1):
         run = trial(order, seed, seconds, steer=steer)
         runs.append(run)
         how = "fell" if run.fell else run.trouble or "did not fall"
         print(
-            f"{name} {seed + 1} of {seeds}: {how}, {run.forward:.2f} m forward, {run.aside:.2f} m aside, "
-            f"{math.degrees(run.turned):.1f}°, {run.seconds:.1f} s, inside {run.inside:.1%}",
+            f"{name} {number} of {len(seeds)}, seed {seed}: {how}, {run.forward:.2f} m forward, "
+            f"{run.aside:.2f} m aside, {math.degrees(run.turned):.1f}°, {run.seconds:.1f} s, inside {run.inside:.1%}",
             file=sys.stderr, flush=True,
         )  # fmt: skip
     return runs
@@ -264,15 +267,27 @@ def draw(name: str, run: Trial) -> None:
 TABLES = {"forward": forward, "backward": backward, "turn": turn}
 
 
-def main(seeds: int = 10, names: Sequence[str] = tuple(TABLES)) -> None:
+def main(names: Sequence[str] = tuple(TABLES), trials: int = 10, first: int = FRESH) -> None:
     """Print and write the tables."""
     RESULTS.mkdir(exist_ok=True)
-    head = f"Atlas, {robots.load('atlas').mass:.0f} kg (document: 82 kg); {seeds} trials each, effort limits enforced"
+    mass, seeds = robots.load("atlas").mass, range(first, first + trials)
+    head = (
+        f"Atlas, {mass:.0f} kg (document: 82 kg); {trials} trials each, seeds {seeds[0]} to {seeds[-1]}, "
+        "effort limits enforced"
+    )
     for name in names:
         text = "\n".join([head, "", *TABLES[name](seeds), ""])
         print(text, flush=True)
         (RESULTS / f"crawl_gaits_{name}.md").write_text(text, encoding="utf-8")
 
 
+def told_to(words: Sequence[str]) -> dict[str, Any]:
+    """The arguments of main: a number of trials, names of tables, from=SEED."""
+    numbers = [int(word) for word in words if word.isdigit()]
+    firsts = [int(word.removeprefix("from=")) for word in words if word.startswith("from=")]
+    names = [word for word in words if word in TABLES] or tuple(TABLES)
+    return {"names": names, "trials": (numbers or [10])[0], "first": (firsts or [FRESH])[0]}
+
+
 if __name__ == "__main__":
-    main(int((sys.argv[1:2] or ["10"])[0]), sys.argv[2:] or tuple(TABLES))
+    main(**told_to(sys.argv[1:]))

@@ -1,11 +1,12 @@
-"""Crawl, §4.1.1: Atlas rolls from its belly onto its back, left and right; turns over; gets on wrists and knees.
+"""Crawl, §4.1.1: Atlas rolls from its belly onto its back, left and right; turns over; gets on wrists and knees, up
+from the ground and down from standing.
 
     python -m experiments.crawl_roll [SEEDS] [ROWS]
 
-prints a table (the document gives no figures). It lies a little differently in each run: joints up to 0.03 rad off,
-turned by any angle. Sensors have noise, resolution and one cycle of delay, all links are heavier or lighter by up to
-5 %, and effort limits are enforced. Tilt is how far the front of pelvis and chest point from straight up (or down), the
-worse of both.
+prints a table (the document gives no figures). It lies or stands a little otherwise in each run: joints up to 0.03 rad
+off, turned by any angle. Sensors have noise, resolution and one cycle of delay, all links are heavier or lighter by up
+to 5 %, and effort limits are enforced. Tilt is how far the front of pelvis and chest point from straight up (or down),
+the worse of both.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from wholebody.robots import geometry
 from wholebody.robots.robot import Placement
 from wholebody.simulation import SensorModel, Simulation
 
-BELLY, BACK = math.pi / 2, -math.pi / 2
-"""rad: how the root is pitched when the robot lies so."""
+BELLY, BACK, STANDING = math.pi / 2, -math.pi / 2, 0.0
+"""rad: how the root is pitched when the robot lies so, or stands."""
 OFF = 0.03
 """rad by which joints may lie elsewhere than in the first frame."""
 SETTLE = 1.0
@@ -59,7 +60,7 @@ class Lain:
 
 
 def trial(names: Sequence[str], seed: int, pitch: float) -> Lain:
-    """Play motions from lying on belly or back."""
+    """Play motions from lying on belly or back, or from standing."""
     robot, random = robots.load("atlas"), np.random.default_rng(seed)
     first = library.key_frames(robot, names[0]).frames[0].position
     lower, upper = (np.array([getattr(joint, end) for joint in robot.moving]) for end in ("lower", "upper"))
@@ -108,6 +109,7 @@ def main(seeds: int = 20, only: str = "") -> None:
         ("back to belly, over the right", ("turn_over_right",), BACK, "belly"),
         ("belly to wrists and knees", ("get_up",), BELLY, "stance"),
         ("back to wrists and knees", ("turn_over_left", "get_up"), BACK, "stance"),
+        ("standing to wrists and knees", ("kneel_down",), STANDING, "stance"),
     )
     for title, names, pitch, goal in rows:
         if only not in title:

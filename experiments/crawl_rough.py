@@ -22,8 +22,8 @@ from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
 from wholebody.cli.crawl_ground import REACH, Eye, known_ground, known_heights
-from wholebody.locomotion.footholds import LevelGround
-from wholebody.locomotion.rough_gait import rough_gait_of
+from wholebody.locomotion.crawling.footholds import LevelGround
+from wholebody.locomotion.crawling.rough_gait import rough_gait_of
 from wholebody.model import Model
 from wholebody.model.support import SupportPolygon
 from wholebody.robots.geometry import extent

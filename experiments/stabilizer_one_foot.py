@@ -22,11 +22,11 @@ from experiments.stabilizer_step import LIMBS, RESULTS, pyplot
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.estimation import SupportNoise
+from wholebody.locomotion.balance.region_stabilizer import RegionGains, RegionStabilizer
+from wholebody.locomotion.balance.regions import share_of
+from wholebody.locomotion.balance.stabilizers import Command, Stabilizer, as_planned
+from wholebody.locomotion.balance.support_area import Soles
 from wholebody.locomotion.pattern import Target
-from wholebody.locomotion.region_stabilizer import RegionGains, RegionStabilizer
-from wholebody.locomotion.regions import share_of
-from wholebody.locomotion.stabilizers import Command, Stabilizer, as_planned
-from wholebody.locomotion.support_area import Soles
 from wholebody.locomotion.swing import FootPoint
 from wholebody.locomotion.walker import Walker
 from wholebody.simulation import SensorModel, Simulation
@@ -106,7 +106,7 @@ class Stance:
         middle = Soles(walker.robot).area("right", *feet).mean(axis=0)
         self.target = Target(
             0.0, "right", FootPoint(feet.left, LIFT), FootPoint(feet.right, 0.0), middle, middle, middle, np.zeros(2),
-            standing.height, standing.omega, 0.0, math.inf, None, standing.double_support,
+            standing.height, standing.omega, 0.0, math.inf, None, standing.caught,
         )  # fmt: skip
 
     def posture(self) -> Array:

@@ -2,6 +2,7 @@
 
     python -m experiments.stabilizer_walk [SEEDS]
 
+The arms are the pattern of a plain pendulum, the same with the inertia of the legs allowed for, and both stabilizers.
 Sensors have noise, resolution, bias and one cycle of delay (SensorModel.realistic), and all links are heavier or
 lighter than the controller thinks, by up to 5 %. Prints how many of the runs stand, ZMP error (root mean square of
 measured against desired), velocity, the highest vertical force on a foot in weights, and tilt; writes
@@ -20,7 +21,9 @@ import numpy as np
 
 from wholebody import robots
 from wholebody.estimation import AnkleSpring
-from wholebody.locomotion.dcm_stabilizer import DcmStabilizer
+from wholebody.locomotion.balance.dcm_stabilizer import DcmStabilizer
+from wholebody.locomotion.balance.stabilizers import stabilizer_named
+from wholebody.locomotion.balance.uneven_stabilizer import MOVING_GROUND
 from wholebody.locomotion.footsteps import (
     OTHER,
     Feet,
@@ -33,8 +36,6 @@ from wholebody.locomotion.footsteps import (
     to_place,
 )
 from wholebody.locomotion.gait import Gait, gait_of
-from wholebody.locomotion.stabilizers import stabilizer_named
-from wholebody.locomotion.uneven_stabilizer import MOVING_GROUND
 from wholebody.locomotion.walker import Walker
 from wholebody.robots.robot import Robot
 from wholebody.simulation import AnkleFlexibility, SensorModel, Simulation
@@ -92,6 +93,7 @@ def quarter_turn(feet: Feet, gait: Gait) -> tuple[Footstep, ...]:
     return to_place(feet, Place(0.0, 0.0, math.pi / 2), gait.limits)
 
 
+ARMS = ("none", "none with legs", "dcm", "regions")
 WALKS: dict[str, tuple[float, Steps]] = {
     "0.2 m in 0.6 s, 20 steps": (0.6, forward(0.2, 20)),
     "0.2 m in 0.8 s, 20 steps": (0.8, forward(0.2, 20)),
@@ -101,12 +103,19 @@ WALKS: dict[str, tuple[float, Steps]] = {
 
 
 def walker_of(robot: Robot, step_time: float | None, stabilizer: str, ankles: AnkleFlexibility | None = None) -> Walker:
-    """A walker that knows how soft its ankles are; "dcm without steps" may move no footstep."""
+    """A walker that knows how soft its ankles are; "dcm without steps" may move no footstep.
+
+    "none" is the pattern of a plain pendulum, as the thesis has it; "none with legs" allows for the legs' inertia, as
+    all the others do.
+    """
     gait = gait_of(Walker(robot, stabilizer="none").model, step_time)
+    gait = replace(gait, swing_share=0.0) if stabilizer == "none" else gait
     spring = AnkleSpring(ankles.stiffness, ankles.damping) if ankles else None
     walker = Walker(robot, gait, "none", spring, noise=MOVING_GROUND if stabilizer == "uneven" else None)
     name, _, rest = stabilizer.partition(" ")
-    walker.stabilizer = DcmStabilizer(walker.model, steps=False) if rest else stabilizer_named(name, walker.model)
+    walker.stabilizer = (
+        DcmStabilizer(walker.model, steps=False) if rest == "without steps" else stabilizer_named(name, walker.model)
+    )
     return walker
 
 
@@ -175,7 +184,7 @@ def main(seeds: int = 20) -> None:
     ]
     print("\n".join(lines))
     for walk, (step_time, steps) in WALKS.items():
-        for stabilizer in ("none", "dcm", "regions"):
+        for stabilizer in ARMS:
             runs = [run(stabilizer, step_time, steps, seed) for seed in range(seeds)]
             lines.append(row(walk, stabilizer, runs))
             print(lines[-1], flush=True)

@@ -35,7 +35,7 @@ def operator_of(robot):
 @contextlib.contextmanager
 def hall(seed):
     """A robot in the hall with all its processes, and a client of it."""
-    with Rig(scene=SCENE, base_known=True, seed=seed) as rig:
+    with Rig(scene=SCENE, seed=seed) as rig:
         rig.begin("camera_process", rig.robot.name, SCENE)
         rig.begin("arms_process", rig.robot.name)
         command = [*MAIN, "rcp", "--port", "0", "--no-walk", "--no-camera", "--name", NAME]

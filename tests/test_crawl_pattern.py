@@ -13,11 +13,11 @@ from scipy.spatial.transform import Rotation
 from wholebody import robots
 from wholebody.errors import BadGait, SensorLost
 from wholebody.estimation.limb_loads import LimbLoads
-from wholebody.locomotion.crawl_gait import CrawlGait, crawl_gait_of
-from wholebody.locomotion.crawl_joints import NEARING
-from wholebody.locomotion.crawl_odometry import CrawlOdometry
-from wholebody.locomotion.crawl_pattern import CrawlPattern, gait_places
-from wholebody.locomotion.crawler import Crawler
+from wholebody.locomotion.crawling.crawler import Crawler
+from wholebody.locomotion.crawling.gait import CrawlGait, crawl_gait_of
+from wholebody.locomotion.crawling.joints import NEARING
+from wholebody.locomotion.crawling.odometry import CrawlOdometry
+from wholebody.locomotion.crawling.pattern import CrawlPattern, gait_places
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.model import Model
 from wholebody.model.support import SupportPolygon

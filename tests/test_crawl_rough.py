@@ -11,13 +11,13 @@ from experiments.crawl_rough import Course, trial
 from wholebody import robots
 from wholebody.cli.crawl_ground import LENS, known_ground, known_heights
 from wholebody.errors import BadGoal
-from wholebody.locomotion.crawl_joints import BENT
-from wholebody.locomotion.crawl_pattern import KNEES
-from wholebody.locomotion.crawler import Crawler
+from wholebody.locomotion.crawling.crawler import Crawler
+from wholebody.locomotion.crawling.ground_mapper import GroundMapper
+from wholebody.locomotion.crawling.joints import BENT
+from wholebody.locomotion.crawling.pattern import KNEES
+from wholebody.locomotion.crawling.rough_gait import rough_gait_of
 from wholebody.locomotion.footsteps import Velocity
-from wholebody.locomotion.ground_mapper import GroundMapper
 from wholebody.locomotion.pendulum import GRAVITY
-from wholebody.locomotion.rough_gait import rough_gait_of
 from wholebody.model.model import Model
 from wholebody.perception.height_map import HeightMap
 from wholebody.robots.robot import Placement

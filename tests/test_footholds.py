@@ -7,9 +7,9 @@ import pytest
 
 from wholebody import robots
 from wholebody.errors import BadGoal
-from wholebody.locomotion.crawl_gait import crawl_gait_of
-from wholebody.locomotion.crawl_pattern import CrawlPattern
-from wholebody.locomotion.footholds import DriftedGround, LevelGround, RoughGround
+from wholebody.locomotion.crawling.footholds import DriftedGround, LevelGround, RoughGround
+from wholebody.locomotion.crawling.gait import crawl_gait_of
+from wholebody.locomotion.crawling.pattern import CrawlPattern
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.model.model import Model
 from wholebody.perception.height_map import HeightMap

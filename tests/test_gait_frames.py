@@ -14,9 +14,9 @@ from wholebody.behaviors.lying import KeyFrameMotions
 from wholebody.cli import application
 from wholebody.cli.crawl_lying import Lying, posture_and_base
 from wholebody.errors import BadGait
-from wholebody.locomotion.crawl_odometry import heading
+from wholebody.locomotion.crawling.gait_frames import APART, crawl_frames
+from wholebody.locomotion.crawling.odometry import heading
 from wholebody.locomotion.footsteps import Velocity
-from wholebody.locomotion.gait_frames import APART, crawl_frames
 from wholebody.motion import KeyFrames, library
 from wholebody.motion.resting import rests
 from wholebody.simulation import SensorModel, Simulation

@@ -7,11 +7,10 @@ import pytest
 
 from experiments import stabilizer_impact as impact
 from wholebody import robots
+from wholebody.locomotion.balance.stabilizers import as_planned
 from wholebody.locomotion.footsteps import Place, to_place
 from wholebody.locomotion.gait import gait_of, swing_share
 from wholebody.locomotion.pattern import Pattern
-from wholebody.locomotion.pendulum import ZmpPath
-from wholebody.locomotion.stabilizers import as_planned
 from wholebody.locomotion.swing import Swing
 from wholebody.locomotion.walker import Walker
 
@@ -37,12 +36,6 @@ def test_a_foot_that_lands_gently_is_slow_near_the_ground_and_nowhere_jumps():
         near = (times > 0.25) & (height < 0.9 * 0.15 * 0.04) & (height > 0.1 * 0.15 * 0.04)
         speed[gently] = np.abs(velocity[near]).max()
     assert speed[0.15] < 0.4 * speed[0.0]
-
-
-def test_the_centre_of_mass_at_the_knots_is_where_the_path_has_it():
-    times, knots = np.array([0.0, 0.3, 0.5, 1.1]), np.array([[0.0, 0.1], [0.0, 0.1], [0.2, -0.1], [0.2, -0.1]])
-    path = ZmpPath(times, knots, 4.0, (0.01, 0.02))
-    assert np.allclose(path.coms, [path.at(time).com for time in times], atol=1e-12)
 
 
 def true_zmp(walker, pattern, times):

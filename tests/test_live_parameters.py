@@ -50,15 +50,15 @@ def served():
 def test_values_are_listed_and_follow_what_is_set_here_or_elsewhere(served):
     gait, live = served
     wait_for(lambda: live.values().get("walk:gait.speed") == "0.25")
-    live.set("walk:gait.speed", "0.5")
+    live.set("walk:gait.speed", "0.5").result()
     assert gait.speed == 0.5
     assert live.values()["walk:gait.speed"] == "0.5", "at once, for who has set it"
     gait.speed = 0.75
     wait_for(lambda: live.values()["walk:gait.speed"] == "0.75")
     with pytest.raises(BadParameter, match="outside"):
-        live.set("walk:gait.speed", "7")
+        live.set("walk:gait.speed", "7").result()
     with pytest.raises(BadParameter, match="run"):
-        live.set("run:gait.speed", "0.5")
+        live.set("run:gait.speed", "0.5").result()
 
 
 def test_nobody_who_lists_them_waits_for_a_controller_that_does_not_answer(served, monkeypatch):
@@ -75,3 +75,19 @@ def test_nobody_who_lists_them_waits_for_a_controller_that_does_not_answer(serve
     assert asked.wait(10.0)
     assert live.values()["walk:gait.speed"] == "0.25", "what it said last"
     answer.set()
+
+
+def test_nobody_who_sets_one_waits_for_a_controller_that_does_not_answer(served, monkeypatch):
+    _, live = served
+    answer = threading.Event()
+
+    def busy(remote, path, value, timeout):
+        answer.wait()
+        raise BadParameter("too late")
+
+    monkeypatch.setattr(live_parameters.Remote, "set", busy)
+    setting = live.set("walk:gait.speed", "0.5")
+    assert not setting.done()
+    answer.set()
+    with pytest.raises(BadParameter, match="too late"):
+        setting.result()

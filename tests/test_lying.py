@@ -11,10 +11,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
-from experiments.crawl_roll import BACK, BELLY, on_wrists_and_knees, trial
+from experiments.crawl_roll import BACK, BELLY, STANDING, on_wrists_and_knees, trial
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.behaviors.lying import KeyFrameMotions, lies, way_up
+from wholebody.behaviors.lying import KeyFrameMotions, lies, way_onto_limbs, way_up
 from wholebody.cli import application
 from wholebody.cli.crawl_lying import Lying, posture_and_base
 from wholebody.errors import BadMotion, BadMotionFile, BadState, SensorLost, TipsOver, UnknownName
@@ -41,18 +41,34 @@ def test_from_its_back_it_gets_on_wrists_and_knees():
     assert on_wrists_and_knees(run)
 
 
+def test_it_kneels_down_from_standing_onto_wrists_and_knees():
+    run = trial(["kneel_down"], seed=100, pitch=STANDING)
+    assert on_wrists_and_knees(run)
+    assert run.effort <= 1 + 1e-9
+
+
 def test_without_the_push_of_its_arm_it_stays_on_its_belly(tmp_path, monkeypatch):
-    motion = library.key_frames(ATLAS, "roll_left")
-    arm = [ATLAS.index[joint] for joint in ATLAS.groups["right_arm"]]
+    without_arms("roll_left", ["right_arm"], tmp_path, monkeypatch)
+    assert not trial(["roll_left"], seed=0, pitch=BELLY).on_back
+
+
+def test_without_its_arms_it_does_not_kneel_down(tmp_path, monkeypatch):
+    without_arms("kneel_down", ["left_arm", "right_arm"], tmp_path, monkeypatch)
+    assert not on_wrists_and_knees(trial(["kneel_down"], seed=100, pitch=STANDING))
+
+
+def without_arms(name, arms, folder, monkeypatch):
+    """A library in which arms stay as they are in the first frame of a motion."""
+    motion = library.key_frames(ATLAS, name)
+    still = [ATLAS.index[joint] for arm in arms for joint in ATLAS.groups[arm]]
     frames = []
     for frame in motion.frames:
         position = frame.position.copy()
-        position[arm] = motion.frames[0].position[arm]
+        position[still] = motion.frames[0].position[still]
         frames.append(replace(frame, position=position))
-    (tmp_path / "atlas").mkdir()
-    replace(motion, frames=tuple(frames)).write(tmp_path / "atlas" / "roll_left.yaml")
-    monkeypatch.setattr(library, "FOLDER", tmp_path)
-    assert not trial(["roll_left"], seed=0, pitch=BELLY).on_back
+    (folder / "atlas").mkdir()
+    replace(motion, frames=tuple(frames)).write(folder / "atlas" / f"{name}.yaml")
+    monkeypatch.setattr(library, "FOLDER", folder)
 
 
 @pytest.mark.parametrize("name", library.names(ATLAS))
@@ -126,8 +142,24 @@ def test_key_frames_say_which_axis_is_up_and_which_frames_fall(tmp_path):
 
 
 def test_the_imu_says_how_a_robot_lies():
-    for euler, how in (((0, 90, 0), "belly"), ((0, -90, 70), "back"), ((90, 0, 0), "side"), ((5, 10, 30), "not")):
+    for euler, how in (
+        ((0, 90, 0), "belly"),
+        ((0, -90, 70), "back"),
+        ((90, 0, 0), "side"),
+        ((5, 10, 30), "not"),
+        ((3, 52, 20), "limbs"),
+    ):
         assert lies(Rotation.from_euler("xyz", euler, degrees=True).as_quat()) == how
+
+
+def test_from_standing_it_kneels_down_and_on_its_limbs_nothing_is_to_do():
+    state = np.zeros(1, ATLAS.state_dtype())[0]
+    for pitch, way in ((0, ("kneel_down",)), (52, ()), (90, ("get_up",)), (-90, ("turn_over_left", "get_up"))):
+        state["imu"]["orientation"] = Rotation.from_euler("y", pitch, degrees=True).as_quat()
+        assert way_onto_limbs(ATLAS, state) == way
+    state["imu"]["orientation"] = Rotation.from_euler("x", 90, degrees=True).as_quat()
+    with pytest.raises(BadState, match="side"):
+        way_onto_limbs(ATLAS, state)
 
 
 def test_there_is_no_way_up_for_a_robot_that_stands_or_whose_imu_is_lost():
@@ -159,10 +191,13 @@ def test_motions_follow_each_other_without_a_jump():
     assert most < 0.01 * 12.0  # rad, at the velocity limit
 
 
-@pytest.mark.parametrize(("lying", "how"), [(Lying.back, "back"), (Lying.belly, "belly"), (Lying.no, "not")])
+@pytest.mark.parametrize(
+    ("lying", "how"),
+    [(Lying.back, "back"), (Lying.belly, "belly"), (Lying.standing, "not"), (Lying.no, "limbs")],
+)
 def test_the_crawl_command_begins_as_it_is_told_with_motions_that_follow_from_there(lying, how):
     begin = posture_and_base(Crawling(ATLAS), lying)
-    assert lies(Rotation.from_matrix(begin.base.matrix[:3, :3]).as_quat()) in (how, "side" if how == "not" else how)
+    assert lies(Rotation.from_matrix(begin.base.matrix[:3, :3]).as_quat()) == how
     if begin.motions:
         assert begin.joints == pytest.approx(library.key_frames(ATLAS, begin.motions[0]).frames[0].position)
     for one, after in pairwise(begin.motions):

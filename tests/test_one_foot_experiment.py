@@ -5,7 +5,7 @@ import pytest
 
 from experiments import stabilizer_one_foot as experiment
 from wholebody.errors import UnknownName
-from wholebody.locomotion.region_stabilizer import RegionStabilizer
+from wholebody.locomotion.balance.region_stabilizer import RegionStabilizer
 
 pytestmark = pytest.mark.timeout(600)
 SLOPE, LEAN, BLOWS = experiment.TROUBLES.values()

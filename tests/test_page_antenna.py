@@ -17,7 +17,7 @@ def done(page, line):
 
 
 def test_a_person_finds_the_antenna_on_the_video_says_what_it_is_and_has_it_grasped(browser):
-    with Rig(scene="antenna", base_known=True, seed=2) as rig:
+    with Rig(scene="antenna", seed=2) as rig:
         rig.begin("camera_process", rig.robot.name, "antenna")
         rig.begin("arms_process", rig.robot.name)
         with page_of(NAME, "--no-camera") as address:

@@ -4,9 +4,17 @@ import time
 
 import pytest
 from page_browser import SCREENSHOTS, chromium, in_browser, page_of  # noqa: F401
-from walking_rig import NAME, Rig
+from walking_rig import NAME, Feet, Rig
 
-from wholebody.behaviors.walking_orders import Bearing
+from wholebody import robots
+from wholebody.behaviors.walking_orders import CONTROLLER, Bearing, Stage, read_report
+from wholebody.channels import Channel
+from wholebody.collaboration.rcp.client import Client
+from wholebody.hardware import Names
+from wholebody.locomotion.gait import gait_of
+from wholebody.model import Model
+
+STEP_TIME = gait_of(Model(robots.load("hubo2plus"))).step_time
 
 pytestmark = [in_browser, pytest.mark.timeout(400)]  # a busy machine simulates slowly
 
@@ -19,8 +27,20 @@ def wait_for(condition, seconds=120.0):
         time.sleep(0.05)
 
 
-def test_a_click_makes_the_robot_walk_keys_drive_it_and_stop_or_a_cut_line_stops_it(browser):
-    with Rig() as rig, page_of(NAME, "--no-camera") as address:
+def taken_at(stops):
+    """When the walking controller took the order that comes of something, s of the robot's time."""
+    with Channel(Names(NAME).reports(CONTROLLER)) as channel, channel.reader() as reader:
+        reader.latest()
+        stops()
+        while reader.wait(10.0, mode="next"):
+            report = read_report(reader.message)
+            if report.stage is Stage.ACCEPTED:
+                return report.time
+    raise AssertionError("nobody has told it anything")
+
+
+def test_a_click_makes_the_robot_walk_keys_drive_it_and_stop_or_a_cut_line_stops_it(browser, port):
+    with Rig(real_time=1.0) as rig, page_of(NAME, "--no-camera", "--rcp", port.partition(":")[2]) as address:
         page = browser.new_page(viewport={"width": 1200, "height": 800})
         page.goto(f"{address}&view=off")
         page.wait_for_selector("body[data-connection=connected]", timeout=60_000)
@@ -43,17 +63,21 @@ def test_a_click_makes_the_robot_walk_keys_drive_it_and_stop_or_a_cut_line_stops
         page.keyboard.up("KeyS")
         page.wait_for_selector("#commands li:first-child[data-stage=COMPLETED]", timeout=60_000)
 
-        for stops in (lambda: page.keyboard.press("Escape"), page.close):
-            if page.evaluate("document.body.dataset.control") != "mine":
-                page.click("#control")
-                page.wait_for_selector("body[data-control=mine]")
-            page.evaluate("wholebody.map.go(4, 0)")
-            wait_for(lambda: rig.client.doing.bearing in (Bearing.LEFT, Bearing.RIGHT))
-            time.sleep(0.3)
-            stops()
-            wait_for(lambda: rig.client.doing.standing)
-            assert rig.world.com_in_world[0] < 3.0
-        rested = rig.world.com_in_world[0]
-        time.sleep(1.0)
-        assert rig.world.com_in_world[0] == pytest.approx(rested, abs=0.1)  # it sways to between its feet
+        feet = Feet(rig.world)
+        rig.world.spoil = feet
+        with Client(port=int(port.partition(":")[2])) as bob:
+            bob.connect("observer")
+            for stops in (lambda: page.keyboard.press("Escape"), lambda: bob.send("STOP"), page.close):
+                if page.evaluate("document.body.dataset.control") != "mine":
+                    page.click("#control")
+                    page.wait_for_selector("body[data-control=mine]")
+                page.evaluate("wholebody.map.go(4, 0)")
+                wait_for(lambda: rig.client.doing.bearing in (Bearing.LEFT, Bearing.RIGHT))
+                said = rig.world.time
+                accepted = taken_at(stops)
+                assert accepted - said < 0.2, "it plans anew, which changes what it commands"
+                rests = accepted + STEP_TIME + 0.5
+                wait_for(lambda until=rests + 2.0: rig.world.time > until)
+                feet.assert_rest(rests)
+                assert rig.client.doing.standing
         assert rig.upright

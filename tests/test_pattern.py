@@ -7,12 +7,12 @@ import pytest
 
 from wholebody import robots
 from wholebody.errors import BadFootsteps, BadGait
+from wholebody.locomotion.balance.stabilizers import as_planned
+from wholebody.locomotion.balance.support_area import Soles, nearest_inside
 from wholebody.locomotion.footsteps import Feet, Place, Velocity, along, in_place, to_place
 from wholebody.locomotion.gait import SOLES, gait_of, standing
 from wholebody.locomotion.legs import Legs
 from wholebody.locomotion.pattern import Pattern
-from wholebody.locomotion.stabilizers import as_planned
-from wholebody.locomotion.support_area import Soles, nearest_inside
 from wholebody.model import Model
 
 PERIOD = 0.005

@@ -9,6 +9,7 @@ from wholebody.errors import BadGait
 from wholebody.locomotion.continuous_step import ContinuousSteps
 from wholebody.locomotion.pendulum import LateralSway, Motion, ZmpPath, frequency, single_support
 from wholebody.locomotion.preview import PreviewControl
+from wholebody.locomotion.swing import from_rest_to_rest
 
 OMEGA = frequency(0.61)
 TIMES = [0.0, 1.0, 1.5, 1.6, 2.1, 2.2, 3.0]
@@ -23,8 +24,18 @@ def test_single_support_solves_the_pendulum():
     assert np.allclose((after.velocity - before.velocity) / (2 * dt), OMEGA**2 * now.position, atol=1e-5)
 
 
-def test_the_path_solves_the_pendulum_everywhere_and_has_no_jump():
-    path = ZmpPath(TIMES, KNOTS, OMEGA, (0.0, 0.0))
+def bent():
+    """Two feet that swing, by polynomials that begin and end at rest: what is added to the zero moment point."""
+    added = np.zeros((len(TIMES), 6, 2))
+    for piece, way in ((1, (0.2, 0.02)), (3, (-0.1, 0.03))):
+        added[piece] += from_rest_to_rest(np.array(way), TIMES[piece + 1] - TIMES[piece])
+        added[piece + 1 :, 0] += way
+    return added
+
+
+@pytest.mark.parametrize("added", [None, bent()])
+def test_the_path_solves_the_pendulum_everywhere_and_has_no_jump(added):
+    path = ZmpPath(TIMES, KNOTS, OMEGA, (0.0, 0.0), added)
     dt = 1e-4
     for time in np.linspace(0.01, 2.9, 97):
         before, now, after = (path.at(time + k * dt) for k in (-1, 0, 1))

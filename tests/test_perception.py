@@ -41,7 +41,7 @@ class Looker:
             self.time += 0.1
             depth = LENS.as_measured(self.camera.depth(), self.bias, self.random)
             found = looks(self.camera.picture(), depth, SOUGHT, LENS)
-            self.memory.see(self.time, found, depth, base @ self.camera.to_base(positions))
+            self.memory.see(self.time, found, depth, base @ self.camera.to_base(base))
         return self.memory.things
 
     def error(self, thing):

@@ -1,5 +1,7 @@
 """What the desk answers: transcripts of who says what, control, the queue and decisions."""
 
+from concurrent.futures import Future
+
 import pytest
 from rcp_body import QuickBody, SlowBody
 
@@ -313,3 +315,47 @@ def test_who_promised_to_say_something_every_second_loses_control_sooner():
     assert not talk.body.stops
     talk.passes(0.2)
     assert talk.body.stops
+
+
+class AskingBody(SlowBody):
+    """It has to ask others before it can say whether a parameter is set."""
+
+    def __init__(self):
+        super().__init__()
+        self.answers = []
+
+    def set_parameter(self, name, value):
+        self.answers.append(Future())
+        return self.answers[-1]
+
+
+def test_while_a_parameter_is_being_set_nobody_waits_but_who_set_it_and_a_stop_never_does():
+    talk = Conversation(AskingBody())
+    talk.operator()
+    talk.says("b", "CONNECT observer")
+    assert talk.says("a", "SET step.length 0.3") == []
+    assert talk.says("a", "QUERY PARAM step.length") == []
+    assert talk.says("b", "QUERY POSITION") == ["OK POSITION 0 0 1"]
+    for number, line in enumerate(("STOP", "direct stop"), 1):
+        assert talk.says("a", line)[-1] == f"OK COMMAND {number} STARTED"
+        assert talk.body.stops[-1] == number
+    talk.passes(0.1)
+    assert talk.hears("a") == []
+    talk.body.values["step.length"] = "0.3"
+    talk.body.answers[0].set_result(None)
+    talk.passes(0.1)
+    assert talk.hears("a") == ["OK PARAM step.length 0.3", "OK PARAM step.length 0.3"], "in the order of the lines"
+
+
+def test_what_becomes_of_a_parameter_that_could_not_be_set_is_told_and_the_next_one_is_tried():
+    talk = Conversation(AskingBody())
+    talk.operator()
+    talk.says("a", "SET step.length 9")
+    talk.says("a", "SET step.length 0.3")
+    talk.says("a", "QUERY POSITION")
+    talk.body.answers[0].set_exception(BadParameter("9 is outside 0 … 1"))
+    talk.passes(0.1)
+    assert talk.hears("a") == ["KO 9 is outside 0 … 1"]
+    talk.body.answers[1].set_result(None)
+    talk.passes(0.1)
+    assert talk.hears("a") == ["OK PARAM step.length 0.2", "OK POSITION 0 0 1"]

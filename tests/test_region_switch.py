@@ -5,11 +5,11 @@ import pytest
 
 from wholebody import robots
 from wholebody.estimation import Balance, BalanceEstimator
+from wholebody.locomotion.balance.region_stabilizer import RegionStabilizer
+from wholebody.locomotion.balance.regions import Region
 from wholebody.locomotion.footsteps import Feet
 from wholebody.locomotion.gait import SOLES, gait_of, standing
 from wholebody.locomotion.pattern import Pattern
-from wholebody.locomotion.region_stabilizer import RegionStabilizer
-from wholebody.locomotion.regions import Region
 from wholebody.model import Model
 
 DT = 2e-4

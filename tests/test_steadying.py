@@ -30,7 +30,7 @@ def test_a_leaning_robot_sees_what_an_upright_one_does(roll, pitch):
     wanted = camera.picture()[middle].astype(float)
     camera.put(positions, leaning)
     taken = camera.picture()
-    back = steadied(taken, camera.to_base(positions), leaning)[middle].astype(float)
+    back = steadied(taken, camera.to_base(leaning), leaning)[middle].astype(float)
     as_taken = taken[middle].astype(float)
     error, without = np.abs(back - wanted).mean(), np.abs(as_taken - wanted).mean()
     camera.close()

@@ -17,7 +17,7 @@ from wholebody.cli.motion_support import support
 from wholebody.errors import BadState, ChannelNotFound
 from wholebody.estimation.support_plot import draw, text
 from wholebody.estimation.support_view import SupportPublisher, SupportWatch, view_channel, view_of
-from wholebody.locomotion.crawl_gait import on_ground
+from wholebody.locomotion.crawling.gait import on_ground
 from wholebody.model import Model
 from wholebody.model.support import Contacts
 

@@ -8,10 +8,10 @@ import pytest
 from experiments.stabilizer_ground import on_the_plate
 from wholebody import robots
 from wholebody.estimation import BalanceEstimator
+from wholebody.locomotion.balance.ground_tilt import GroundTilt
+from wholebody.locomotion.balance.stabilizers import Command, turned
 from wholebody.locomotion.gait import SOLES
-from wholebody.locomotion.ground_tilt import GroundTilt
 from wholebody.locomotion.level_swing import turned_back
-from wholebody.locomotion.stabilizers import Command, turned
 from wholebody.model import Model
 from wholebody.simulation import Simulation
 

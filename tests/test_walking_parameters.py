@@ -18,8 +18,8 @@ from wholebody.cli.live_parameters import LiveParameters
 from wholebody.errors import BadFootsteps, BadGait, BadParameter
 from wholebody.hardware import Names
 from wholebody.locomotion import Pattern
+from wholebody.locomotion.balance.stabilizers import NAMES
 from wholebody.locomotion.footsteps import in_place
-from wholebody.locomotion.stabilizers import NAMES
 from wholebody.parameters import Parameters
 from wholebody.parameters.remote import Remote
 
@@ -184,7 +184,7 @@ def test_a_walking_robot_takes_other_steps_when_told_and_refuses_what_it_cannot(
         assert refused.returncode
         assert "outside 0.2 … 5" in " ".join(refused.stderr.split())
         with pytest.raises(BadParameter, match="leave a fifth of the step"):
-            live.set("walk:gait.double_support", "0.9")  # as SET of RCP and the page's form do
+            live.set("walk:gait.double_support", "0.9").result()  # as SET of RCP and the page's form do
         assert float(live.values()["walk:gait.step_time"]) == pytest.approx(quick, rel=1e-5)
         assert walk.get("gait.double_support") < 0.9
         assert steps_taken(2) == pytest.approx(quick, abs=1.5 * PERIOD)

@@ -6,8 +6,8 @@ import subprocess
 import sys
 import threading
 from contextlib import ExitStack
-from dataclasses import replace
 
+import numpy as np
 from robot_processes import wait_for
 
 from wholebody import robots
@@ -23,17 +23,19 @@ NAME = "told"
 
 
 class Rig(ExitStack):
-    """Simulated time waits for daemon and controller, so that a busy machine decides nothing."""
+    """Simulated time waits for daemon and controller, so that a busy machine decides nothing.
 
-    def __init__(self, robot="hubo2plus", seed=0, scene="flat", base_known=False):
+    `real_time` is the most of it that goes by in a second; None for as much as the machine can do.
+    """
+
+    def __init__(self, robot="hubo2plus", seed=0, scene="flat", real_time=None):
         super().__init__()
         self.robot = robots.load(robot)
-        sensors = replace(SensorModel.realistic(), base_known=base_known)
-        self.world = Spoilt(self.robot, NAME, [], sensors=sensors, seed=seed, scene=scene)
+        self.world = Spoilt(self.robot, NAME, [], sensors=SensorModel.realistic(), seed=seed, scene=scene)
         self._running = True
         self.callback(self._end)
         self._children = [life.begin(life.DAEMON, Plan.make(NAME, robot, "virtual", scene=scene), None)]
-        self._thread = threading.Thread(target=join, args=(self.world, NAME, None, lambda: self._running))
+        self._thread = threading.Thread(target=join, args=(self.world, NAME, real_time, lambda: self._running))
         self._thread.start()
         self.begin_controller()
 
@@ -87,3 +89,38 @@ class Spoilt(WalkedWorld):
         super().read(state)
         if self.spoil is not None:
             self.spoil(state)
+
+
+class Feet:
+    """What each foot bears and where it is, and where the centre of mass is, in truth, whenever it is called."""
+
+    def __init__(self, world):
+        self.world, self.robot = world, world.robot
+        links = [self.robot.surface(f"{side}_sole").link for side in ("left", "right")]
+        sensors = self.robot.sensors_of("force_torque")
+        self._sensors = [next((n, each) for n, each in enumerate(sensors) if each.link == link) for link in links]
+        self.weight = 9.81 * sum(link.mass for link in self.robot.links)
+        self._rows = []
+
+    def __call__(self, state=None):
+        forces, row = self.world.truth["force_torque"]["force"], [self.world.time]
+        soles = []
+        for number, sensor in self._sensors:
+            link = self.world.link_to_world(sensor.link)
+            row.append((link[:3, :3] @ sensor.at.rotation)[2] @ forces[number])
+            soles += list(link[:3, 3])
+        self._rows.append([*row, *soles, *self.world.com_in_world[:2]])
+
+    def since(self, time):
+        """N of both feet, m of both soles, m/s of the centre of mass."""
+        rows = np.array([row for row in list(self._rows) if row[0] >= time])
+        speed = np.hypot(*np.gradient(rows[:, 9:], rows[:, 0], axis=0).T)
+        return rows[:, 1:3], rows[:, 3:9], speed
+
+    def assert_rest(self, time):
+        """From some time on both feet bear, none of them moves, and the body hardly does."""
+        loads, soles, speed = self.since(time)
+        assert len(loads) > 100
+        assert loads.min() > 0.02 * self.weight
+        assert np.ptp(soles, axis=0).max() < 0.005
+        assert speed.max() < 0.12

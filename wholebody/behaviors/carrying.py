@@ -19,10 +19,10 @@ from wholebody.behaviors.holding import holding_posture
 from wholebody.behaviors.walking import Walking
 from wholebody.errors import BadGait
 from wholebody.hardware import Record
+from wholebody.locomotion.balance.stabilizers import upright
 from wholebody.locomotion.footsteps import Velocity
 from wholebody.locomotion.gait import SOLES
 from wholebody.locomotion.legs import under
-from wholebody.locomotion.stabilizers import upright
 from wholebody.locomotion.walker import Walker
 from wholebody.model.layout import Array
 from wholebody.parameters import Bounds, Unit

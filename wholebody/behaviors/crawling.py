@@ -15,8 +15,8 @@ import numpy as np
 
 from wholebody.errors import BadFootsteps, GroundMissing, SensorLost
 from wholebody.hardware import Record
-from wholebody.locomotion.crawl_gait import CrawlGait
-from wholebody.locomotion.crawler import Crawler
+from wholebody.locomotion.crawling.crawler import Crawler
+from wholebody.locomotion.crawling.gait import CrawlGait
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.robots.robot import Robot
 

@@ -1,4 +1,4 @@
-"""From the ground onto wrists and knees, and over: key-frame motions, one after the other, as the robot lies.
+"""From the ground, or from standing, onto wrists and knees, and over: key-frame motions, as the robot lies or stands.
 
 rising = KeyFrameMotions(robot, way_up(robot, state))
 ...
@@ -26,32 +26,49 @@ from wholebody.robots.robot import Robot
 FLAT = math.cos(math.radians(30))
 """Of the angle between where its front points and straight up or down: nearer, the robot lies on back or belly."""
 
-Lies = Literal["belly", "back", "side", "not"]
+DOWN, ASIDE = 0.5, 0.3
+"""How far its front points down, at least, and its left up or down, at most, when it is on wrists and knees."""
+
+Lies = Literal["belly", "back", "side", "limbs", "not"]
 WAYS: dict[Lies, tuple[str, ...]] = {"belly": ("get_up",), "back": ("turn_over_left", "get_up")}
-"""Onto wrists and knees."""
+"""Up, onto wrists and knees."""
+ONTO_LIMBS: dict[Lies, tuple[str, ...]] = WAYS | {"limbs": (), "not": ("kneel_down",)}
+"""Onto wrists and knees from anywhere: upright, it is taken to stand."""
 
 
 def lies(orientation: npt.ArrayLike) -> Lies:
-    """How a robot lies, from the orientation of its root (x y z w), as an IMU has it; not, if it is upright."""
+    """How a robot lies, from the orientation of its root (x y z w), as an IMU has it; not, if it is upright.
+
+    On wrists and knees its front points forward and down.
+    """
     forward, leftward, upward = Rotation.from_quat(np.asarray(orientation)).as_matrix()[2]  # how far its axes point up
     if abs(upward) > max(abs(forward), abs(leftward)):
         return "not"
     if abs(forward) < FLAT:
-        return "side"
+        return "limbs" if forward < -DOWN and abs(leftward) < ASIDE and upward > 0 else "side"
     return "back" if forward > 0 else "belly"
 
 
 def way_up(robot: Robot, state: Record) -> tuple[str, ...]:
     """The ready motions that bring a robot from how it lies onto wrists and knees."""
+    return _way(robot, state, WAYS)
+
+
+def way_onto_limbs(robot: Robot, state: Record) -> tuple[str, ...]:
+    """The ready motions that bring a robot that lies or stands onto wrists and knees; none, if it is there."""
+    return _way(robot, state, ONTO_LIMBS)
+
+
+def _way(robot: Robot, state: Record, ways: dict[Lies, tuple[str, ...]]) -> tuple[str, ...]:
     orientation = np.asarray(state["imu"][0]["orientation"])
     if not np.isfinite(orientation).all():
         raise SensorLost("the IMU reads what is no number; how the robot lies is not known")
     how = lies(orientation)
-    if how not in WAYS:
+    if how not in ways:
         raise BadState(f"the robot lies on its {how}" if how == "side" else "the robot does not lie on the ground")
-    for name in WAYS[how]:
+    for name in ways[how]:
         library.path_of(robot, name)  # all of them are there before anything moves
-    return WAYS[how]
+    return ways[how]
 
 
 class KeyFrameMotions:

@@ -16,8 +16,11 @@ from dataclasses import replace
 
 from wholebody.behaviors.rising import Rising
 from wholebody.errors import BadFootsteps, BadGait, SensorLost, VelocityClamped
+from wholebody.estimation import Balance
 from wholebody.hardware import Record
 from wholebody.locomotion import stride
+from wholebody.locomotion.balance.recovery import closing_step
+from wholebody.locomotion.balance.support_area import Soles
 from wholebody.locomotion.footsteps import (
     OTHER,
     OUTWARD,
@@ -33,8 +36,6 @@ from wholebody.locomotion.footsteps import (
     to_place,
 )
 from wholebody.locomotion.gait import SOLES, Gait
-from wholebody.locomotion.recovery import closing_step
-from wholebody.locomotion.support_area import Soles
 from wholebody.locomotion.walker import Walker
 from wholebody.model.layout import Integers
 from wholebody.robots.robot import Robot
@@ -166,6 +167,11 @@ class Walking:
     def blind(self) -> bool:
         """Whether a sensor that it needs is silent now."""
         return self._lost_since is not None
+
+    @property
+    def sensed(self) -> Balance | None:
+        """How it stands and moves in the world of its footsteps, by its senses; None if it is blind, or not up."""
+        return self.walker.balance if self.up and not self.blind else None
 
     @property
     def place(self) -> Place:

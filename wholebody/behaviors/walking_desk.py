@@ -77,6 +77,11 @@ class WalkingDesk(OrderDesk):
         message["time"], message["place"], message["standing"] = time, walking.place, walking.up and walking.standing
         message["bearing"], message["order"] = self._bearing, 0 if self._now is None else self._now.order.number
         message["trouble"] = fitting(walking.trouble)
+        sensed, base = walking.sensed, message["base"]
+        if sensed is None:
+            base[:] = math.nan
+        else:
+            base[:3], base[3:] = sensed.base_in_world, sensed.orientation
         self._doing.put()
 
     def end(self, time: float, why: str) -> None:

@@ -105,8 +105,13 @@ def report_record() -> Dtype:
 
 
 def doing_record() -> Dtype:
-    """Build what the controller does now."""
+    """Build what the controller does now.
+
+    `base` is where the base is by what legs and IMU sense, in the axes of `place`: position and quaternion x y z w, no
+    numbers as long as nobody knows.
+    """
     fields: list[Any] = [("time", "<f8"), ("place", "<f8", (3,)), ("bearing", "u1"), ("standing", "?")]
+    fields.append(("base", "<f8", (7,)))
     return np.dtype([*fields, ("order", "<u8"), ("trouble", f"S{TEXT_SIZE}")], align=True)
 
 

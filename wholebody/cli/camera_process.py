@@ -1,9 +1,9 @@
 """The camera of a simulated robot as a process: it draws what the camera sees, steadies it, and tells what is there.
 
 python -m wholebody.cli.camera_process NAME ROBOT SCENE; `wholebody page` and `wholebody rcp` begin it. No pictures are
-drawn in the simulator, so that it is never late for them. What it knows of things that move it learns from the
+drawn in the simulator, so that it is never late for them. Where base and things are in truth it learns from the
 simulator, to draw them; what it says of them it has from its pictures, in colour and with a depth as noisy as that of a
-stereo pair.
+stereo pair, and from where the robot believes that it is.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody import robots
+from wholebody.cli.base_pose import BasePose, frame
 from wholebody.cli.watching import Tap
-from wholebody.cli.whereabouts import base_of
 from wholebody.collaboration.page.frames import DEPTH, LARGEST, camera_channel, frame_record
 from wholebody.collaboration.page.steadying import homography, turned, upright
 from wholebody.errors import BadSimulation, ChannelError, MissingExtra, WholebodyError
@@ -30,7 +30,7 @@ from wholebody.perception.lens import Lens
 from wholebody.perception.memory import Memory
 from wholebody.perception.seen_channel import seen_channel, seen_record, write_seen
 from wholebody.realtime import until_told
-from wholebody.robots.geometry import placements
+from wholebody.robots.geometry import standing
 from wholebody.robots.robot import Array, Placement, Robot, Sensor
 from wholebody.simulation import Simulation
 
@@ -54,7 +54,6 @@ class Camera:
     """A robot's camera in a world of its own, in which robot and things are put wherever they are."""
 
     def __init__(self, robot: Robot, scene: str) -> None:
-        self._robot = robot
         self.sensor = _camera_of(robot)
         self._world = Simulation(robot, scene, physics=False)
         self._lower = np.array([joint.lower for joint in robot.moving])
@@ -75,9 +74,10 @@ class Camera:
         """How far all that is, m."""
         return self._world.depth(self.sensor.name, WIDTH, HEIGHT)
 
-    def to_base(self, positions: Array) -> Array:
-        """The camera's 4 × 4 frame in the base."""
-        return np.asarray(placements(self._robot, positions)[self.sensor.link] @ self.sensor.at.matrix)
+    def to_base(self, base_to_world: Array) -> Array:
+        """The camera's 4 × 4 frame in the base, as the robot was put."""
+        link_in_base = np.linalg.solve(base_to_world, self._world.link_to_world(self.sensor.link))
+        return np.asarray(link_in_base @ self.sensor.at.matrix)
 
     def close(self) -> None:
         """Let go of OpenGL."""
@@ -115,7 +115,8 @@ class Eye(Opened):
         self._camera = Camera(robot, scene)
         self._opened.callback(self._camera.close)
         self._state = Tap(Names(name).state)
-        self._things = Tap(Names(name).things)
+        self._truth = Tap(Names(name).things)
+        self._pose, self._unknown = BasePose(name), standing(robot, next(iter(robot.postures)))
         self._frames = self._writer(camera_channel(name), frame_record(), DEPTH, 1)
         self._seen = self._writer(seen_channel(name), seen_record(), DEPTH, 1)
         self._last = -1.0
@@ -123,17 +124,18 @@ class Eye(Opened):
         self._bias = LENS.bias * float(self._random.standard_normal())
 
     def look(self) -> None:
-        """Take a picture, if it is known where the robot is."""
-        state, things = self._state.take(), self._things.take()
-        if state is None or not state["base"]["known"] or state["time"] == self._last:
+        """Take a picture, if there is something new; from where is what the robot believes, not the truth."""
+        state, truth = self._state.take(), self._truth.take()
+        if state is None or truth is None or state["time"] == self._last:
             return
         self._last = float(state["time"])
-        base, positions = base_of(state), np.nan_to_num(state["position"])
-        self._camera.put(positions, base, None if things is None else np.array(things["pose"]))
-        picture, camera_to_base = self._camera.picture(), self._camera.to_base(positions)
-        self._show(float(state["time"]), picture, camera_to_base, base)
-        if self._camera.things:
-            self._find(float(state["time"]), picture, base @ camera_to_base)
+        there = frame(truth["base"][:3], truth["base"][3:])
+        self._camera.put(np.nan_to_num(state["position"]), there, np.array(truth["pose"]))
+        picture, camera_to_base = self._camera.picture(), self._camera.to_base(there)
+        base = self._pose.of(state)
+        self._show(self._last, picture, camera_to_base, self._unknown if base is None else base)
+        if self._camera.things and base is not None:
+            self._find(self._last, picture, base @ camera_to_base)
 
     def _show(self, time: float, picture: npt.NDArray[np.uint8], camera_to_base: Array, base: Array) -> None:
         data = jpeg(steadied(picture, camera_to_base, base))[:LARGEST]
@@ -156,8 +158,8 @@ def run(name: str, robot: str, scene: str, goes_on: Callable[[], bool]) -> None:
     with Eye(name, robots.load(robot), scene) as eye:
         instant = time.monotonic()
         while goes_on():
-            instant = max(instant + PERIOD, time.monotonic())
             eye.look()
+            instant = max(instant + PERIOD, time.monotonic() - PERIOD)  # one that took long is made up for
             time.sleep(max(0.0, instant - time.monotonic()))
 
 

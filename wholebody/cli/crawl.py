@@ -23,8 +23,8 @@ from wholebody.cli.crawl_lying import Controller, Lying, base_of, played, postur
 from wholebody.cli.crawl_support import SupportShown
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.hardware import Record
-from wholebody.locomotion.crawl_odometry import heading
-from wholebody.locomotion.rough_gait import rough_gait_of
+from wholebody.locomotion.crawling.odometry import heading
+from wholebody.locomotion.crawling.rough_gait import rough_gait_of
 from wholebody.model import Model
 from wholebody.motion.capture import Capture
 from wholebody.motion.captured_gait import CapturedGait
@@ -116,7 +116,7 @@ def crawl(
     turn: Annotated[float, typer.Option(help="How far to turn then, degrees; to the left if positive.")] = 45.0,
     back: Annotated[float, typer.Option(min=0.0, help="How far backward then, m.")] = 0.5,
     lying: Annotated[
-        Lying, typer.Option(help="How it lies first; from its belly it rolls onto its back.")
+        Lying, typer.Option(help="How it lies first, or stands; from its belly it rolls onto its back.")
     ] = Lying.back,
     ground: Annotated[
         str,
@@ -154,6 +154,7 @@ def crawl(
             begin = posture_and_base(crawling, Lying.no if rough else lying)
             simulation.reset(begin.joints, base=begin.base)
             run = Crawl(loaded, simulation, recording)
+            run.begin(min(float(simulation.base_to_world[2, 3]), float(crawling.crawler.q[2])))
             for name in begin.motions:
                 run.follow(name.replace("_", " "), played(loaded, name))
             run.begin(float(crawling.crawler.q[2]))

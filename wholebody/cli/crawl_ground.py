@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from wholebody.hardware import Record
-from wholebody.locomotion.crawler import Crawler
-from wholebody.locomotion.footholds import RoughGround
-from wholebody.locomotion.ground_mapper import GroundMapper
+from wholebody.locomotion.crawling.crawler import Crawler
+from wholebody.locomotion.crawling.footholds import RoughGround
+from wholebody.locomotion.crawling.ground_mapper import GroundMapper
 from wholebody.perception.height_map import HeightMap
 from wholebody.perception.lens import Lens
 from wholebody.robots.robot import Robot

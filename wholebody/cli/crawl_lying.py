@@ -1,4 +1,4 @@
-"""How `wholebody crawl` begins: on wrists and knees, or on the ground, and then the ready motions that get it up."""
+"""How `wholebody crawl` begins: lying, standing, or on wrists and knees, where ready motions bring it otherwise."""
 
 from __future__ import annotations
 
@@ -24,15 +24,21 @@ SETTLE = 1.0
 
 
 class Lying(StrEnum):
-    """How the robot lies at the beginning."""
+    """How the robot lies at the beginning, if it does."""
 
     back = "back"
     belly = "belly"
+    standing = "standing"
     no = "no"
 
 
-MOTIONS = {Lying.back: WAYS["back"], Lying.belly: ("roll_left", *WAYS["back"]), Lying.no: ()}
-PITCH = {Lying.back: -math.pi / 2, Lying.belly: math.pi / 2}
+MOTIONS = {
+    Lying.back: WAYS["back"],
+    Lying.belly: ("roll_left", *WAYS["back"]),
+    Lying.standing: ("kneel_down",),
+    Lying.no: (),
+}
+PITCH = {Lying.back: -math.pi / 2, Lying.belly: math.pi / 2, Lying.standing: 0.0}
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 from wholebody.estimation.support_plot import draw
 from wholebody.estimation.support_view import SupportPublisher, SupportView, SupportWatch
 from wholebody.hardware import Record
-from wholebody.locomotion.crawl_odometry import heading
-from wholebody.locomotion.crawler import Crawler
+from wholebody.locomotion.crawling.crawler import Crawler
+from wholebody.locomotion.crawling.odometry import heading
 
 EVERY = 10
 """Cycles from one view to the next."""

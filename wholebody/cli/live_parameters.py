@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
 from wholebody.cli.params import in_words
@@ -28,13 +29,14 @@ class Listed(NamedTuple):
 class LiveParameters:
     """Names are paths for one's own, controller:path for the others'.
 
-    Controllers are asked for their values by a thread, so that nobody who wants to know them waits: what is listed is
-    what they said last. Setting one waits for the answer, up to PATIENCE.
+    Controllers are asked by threads, so that nobody here waits: what is listed is what they said last, and what comes
+    of setting one of theirs comes when they have answered, or have not within PATIENCE.
     """
 
     def __init__(self, robot: str, own: Parameters) -> None:
         self._robot, self._own = robot, own
         self._known: dict[str, Listed] = {}
+        self._setter = ThreadPoolExecutor(1, "setting")
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._keep_asking, name="parameters", daemon=True)
         self._thread.start()
@@ -48,13 +50,19 @@ class LiveParameters:
         """All of them."""
         return {each.name: each.value for each in self.listed()}
 
-    def set(self, name: str, value: str) -> None:
-        """Set one; BadParameter says why not."""
-        controller, colon, path = name.partition(":")
+    def set(self, name: str, value: str) -> Future[None] | None:
+        """Set one; BadParameter says why not, of one's own at once, of a controller's in what is returned."""
+        if ":" in name:
+            return self._setter.submit(self._set_there, name, value)
         try:
-            if not colon:
-                self._own.set(name, _given(self._own.slot(name).about, value))
-                return
+            self._own.set(name, _given(self._own.slot(name).about, value))
+        except WholebodyError as error:
+            raise BadParameter(str(error)) from error
+        return None
+
+    def _set_there(self, name: str, value: str) -> None:
+        controller, _, path = name.partition(":")
+        try:
             here = _controllers(self._robot)
             if controller not in here:
                 raise UnknownName("controller", controller, here)
@@ -68,6 +76,7 @@ class LiveParameters:
     def close(self) -> None:
         """Ask no more."""
         self._ending.set()
+        self._setter.shutdown()
         self._thread.join()
 
     def _keep_asking(self) -> None:

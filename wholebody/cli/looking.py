@@ -9,7 +9,7 @@ import numpy as np
 
 from wholebody.cli.head_mover import HeadMover
 from wholebody.cli.steps import Step, Until
-from wholebody.cli.whereabouts import Whereabouts, base_of
+from wholebody.cli.whereabouts import Whereabouts
 from wholebody.errors import Refused
 from wholebody.locomotion.footsteps import Place
 from wholebody.perception.seen_channel import Sighted, Sightings
@@ -58,10 +58,9 @@ class Looking:
 
     def in_base(self, position_in_world: tuple[float, float, float]) -> Array:
         """A place as seen from the base, m."""
-        state = self._where.state()
-        if state is None or not state["base"]["known"]:
-            raise Refused("nobody knows where the robot is")
-        base_to_world = base_of(state)
+        base_to_world = self._where.base()
+        if base_to_world is None:
+            raise Refused("nobody knows where the robot is: it has no way to tell before it stands on its legs")
         return np.asarray(base_to_world[:3, :3].T @ (np.array(position_in_world) - base_to_world[:3, 3]))
 
     def on_map(self, thing: Sighted) -> tuple[float, float]:

@@ -10,8 +10,8 @@ import typer
 from rich.console import Console
 
 from wholebody import robots
+from wholebody.locomotion.crawling.gait_frames import crawl_frames
 from wholebody.locomotion.footsteps import Velocity
-from wholebody.locomotion.gait_frames import crawl_frames
 from wholebody.motion.files import writable
 from wholebody.motion.resting import check_rests
 

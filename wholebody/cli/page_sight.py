@@ -24,7 +24,7 @@ class PageSight:
         self.name, self._body, self._robot = body.name, body, robot
         self._watcher = Watcher(body.name)
         self._slides = {joint.name for joint in robot.moving if joint.kind == "prismatic"}
-        self.poses = Poses(robot, Names(body.name)).newest
+        self.poses = Poses(robot, Names(body.name), body.where.base).newest
         self._frames = Frames(body.name)
         self.picture = self._frames.newest
 

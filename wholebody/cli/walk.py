@@ -26,7 +26,7 @@ from wholebody.cli.walk_script import ORDERS
 from wholebody.cli.walk_world import WalkedWorld
 from wholebody.errors import HardwareError, RobotTaken, UnknownName
 from wholebody.hardware import Names
-from wholebody.locomotion.stabilizers import NAMES
+from wholebody.locomotion.balance.stabilizers import NAMES
 from wholebody.robots.robot import Robot
 from wholebody.simulation import ENGINES, Pace, SensorModel, join
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
 
 from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.walking_client import WalkingClient
@@ -167,9 +168,9 @@ class WalkingBody:
         """Every parameter, by name."""
         return self.live.values()
 
-    def set_parameter(self, name: str, value: str) -> None:
-        """Set one; BadParameter says why not."""
-        self.live.set(name, value)
+    def set_parameter(self, name: str, value: str) -> Future[None] | None:
+        """Set one; BadParameter says why not, later if a controller has to be asked."""
+        return self.live.set(name, value)
 
     def position(self) -> Position:
         """Where the robot believes it is."""

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from wholebody.cli.picture import roll_pitch_yaw
+from wholebody.cli.base_pose import BasePose
 from wholebody.cli.watching import Tap
 from wholebody.collaboration.rcp.commands import Position
 from wholebody.hardware import Names, Record
 from wholebody.locomotion.footsteps import Place
-from wholebody.robots.robot import Array, Placement
+from wholebody.robots.robot import Array
 
 HALF_AS_SURE = 5.0
 """m of walking after which one is half as sure."""
 
 FRESH = 0.005
 """s"""
-
-
-def base_of(state: Record) -> Array:
-    """The base's 4 × 4 frame in world."""
-    x, y, z = (float(each) for each in state["base"]["position"])
-    return Placement((x, y, z), roll_pitch_yaw(state["base"]["orientation"])).matrix
+AVERAGED = 1.6
+"""s: two steps of a robot that is as tall as a child."""
 
 
 class Sighting(NamedTuple):
@@ -35,14 +32,32 @@ class Sighting(NamedTuple):
     confidence: float
 
 
+class Pace:
+    """How fast a place moves, over the last moments of the robot's time: a body sways with every step."""
+
+    def __init__(self) -> None:
+        self._places: deque[tuple[float, Place]] = deque()
+
+    def at(self, time: float, place: Place) -> float:
+        """Take the place at a time, s; m/s."""
+        places = self._places
+        if places and not places[-1][0] <= time < places[-1][0] + AVERAGED:
+            places.clear()
+        places.append((time, place))
+        while len(places) > 1 and places[0][0] < time - AVERAGED:
+            places.popleft()
+        since, before = places[0]
+        return math.dist(before[:2], place[:2]) / (time - since) if time > since else 0.0
+
+
 class Whereabouts:
-    """The base's pose where the state knows it, else what the walking controller has walked by plan.
+    """The base's pose where the state knows it, or else the legs; failing that, what they have walked by plan.
 
     What somebody says who knows better shifts it; one is less sure the further the robot walks after that.
     """
 
     def __init__(self, name: str, planned: Callable[[], Place | None]) -> None:
-        self._state = Tap(Names(name).state)
+        self._state, self._pose = Tap(Names(name).state), BasePose(name)
         self._planned = planned
         self._shift = 0.0, 0.0
         self._told = 1.0
@@ -50,6 +65,7 @@ class Whereabouts:
         self._last: Place | None = None
         self._seen: Sighting | None = None
         self._looked = 0.0
+        self._pace = Pace()
 
     def state(self) -> Record | None:
         """The newest state; None if there is none."""
@@ -63,19 +79,21 @@ class Whereabouts:
         return self._seen
 
     def _look(self) -> Sighting:
-        state = self.state()
+        state, base = self.state(), self.base()
         known = state is not None and bool(state["base"]["known"])
-        place, speed = Place(0.0, 0.0, 0.0), 0.0
-        if state is not None and known:
-            base = state["base"]
-            yaw = roll_pitch_yaw(base["orientation"])[2]
-            place = Place(float(base["position"][0]), float(base["position"][1]), yaw)
-            speed = math.hypot(*(float(each) for each in base["linear_velocity"][:2]))
+        if base is None:
+            place = self._planned() or Place(0.0, 0.0, 0.0)
         else:
-            place = self._planned() or place
+            place = Place(float(base[0, 3]), float(base[1, 3]), math.atan2(base[1, 0], base[0, 0]))
+        speed = 0.0 if state is None else self._pace.at(float(state["time"]), place)
         self._walk(place)
         sure = self._told if known else self._told * 0.5 ** (self._walked / HALF_AS_SURE)
         return Sighting(Place(place.x + self._shift[0], place.y + self._shift[1], place.yaw), speed, sure)
+
+    def base(self) -> Array | None:
+        """The base's 4 × 4 frame in the state's world, or the legs'; None if neither knows."""
+        state = self.state()
+        return None if state is None else self._pose.of(state)
 
     def correct(self, position: Position) -> None:
         """Somebody knows better."""

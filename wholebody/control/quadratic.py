@@ -13,8 +13,10 @@ from wholebody.control.beginning import begin_cycle, explain, hold_still, joint_
 from wholebody.control.memory import output_size
 from wholebody.control.problem import Problem
 from wholebody.control.quadratic_contacts import Bearing, bearing_of
+from wholebody.control.quadratic_departure import Departure
 from wholebody.control.quadratic_descent import Descent
 from wholebody.control.quadratic_distances import Distances
+from wholebody.control.quadratic_fading import carve_fading
 from wholebody.control.quadratic_memory import (
     ACTIVE,
     PERIOD,
@@ -25,6 +27,8 @@ from wholebody.control.quadratic_memory import (
     Work,
     carve_active,
     carve_work,
+    constraint_rows,
+    fading_begins,
     size_of_work,
 )
 from wholebody.control.quadratic_result import InfeasibleFault, Limit, QuadraticResult, limits_of
@@ -52,6 +56,7 @@ class Prepared:
     bearing: Bearing
     sheets: Sheets
     descent: Descent
+    departure: Departure
     limits: tuple[Limit, ...]
     weights: Array
 
@@ -81,6 +86,8 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
     weights           of tasks among those of their level, by name; 1 unless told. `weigh` changes them while running
     raise_infeasible  raise instead of giving the last safe command again
     """
+
+    fades_inside = True
 
     def __init__(
         self,
@@ -130,6 +137,7 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         self._strict, self._level_ratio = strict, level_ratio
         self._raise = raise_infeasible
         self._weights = Weights(weights or {}, period)
+        self._departed: Departure | None = None
         limits = self.limits.copy()
         for row, limited, free in ((0, limit_positions, -np.inf), (1, limit_positions, np.inf)):
             limits[row] = limits[row] if limited else free
@@ -159,16 +167,18 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         bearing = bearing_of(problem, model, self._friction, self._least_force, self._inset, self._limit_contacts)
         joints, sizes = len(model.joint_names), table.sizes
         extent = Extent(len(bearing.rows), self._distances.most if self._distances is not None else 0)
-        count, whole = size_of_work(model.nv, joints, sizes, extent)
-        numbers, counts = np.zeros(count), np.zeros(whole, np.int64)
+        count, integers = size_of_work(model.nv, joints, sizes, extent)
+        numbers, counts = np.zeros(count), np.zeros(integers, np.int64)
         work = carve_work(model.nv, joints, sizes, extent, numbers, counts)
         memory = (model.integers, table.integers, np.array(extent, np.int64), numbers, counts)
+        fading = carve_fading(model.nv, sizes, numbers, fading_begins(model.nv, joints, sizes, extent))
         found = Prepared(
             table,
             work,
             bearing,
             Sheets(model, table, output_size(joints, model.nv, sizes)),
             Descent(memory, carve_active(model.nv, joints, sizes, extent, numbers, counts, work)),
+            Departure(table, fading, constraint_rows(sizes, counts)),
             limits_of(model, bearing.names),
             np.ones(sizes.tasks),
         )
@@ -198,6 +208,16 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
 
     # --- in the loop -------------------------------------------------------------------------------
 
+    def depart(self, snapshot: Snapshot, problem: Problem) -> None:
+        """Begin a way from the last command to what the problem asks for; `fade` says how far it has come."""
+        now = self._ready(problem)
+        if self._departed is not None:
+            self._departed.leave_for(now.departure, snapshot)
+
+    def fade(self, problem: Problem, share: float) -> None:
+        """From the next cycle on, keep that share of the difference between what was and what is asked for."""
+        self._ready(problem).departure.fade(share)
+
     def solve(self, snapshot: Snapshot, problem: Problem) -> QuadraticResult:
         """The command of one cycle."""
         now = self._ready(problem)
@@ -221,7 +241,8 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
             return self._refuse(slack, residual, snapshot, now)
         result = QuadraticResult(model, now.table, sheet.shown, self.limits)
         result.explain(self._names(now), slack, residual, int(now.work.state[SOLVED]))
-        self._last, self._written = result, sheet.flat
+        self._last, self._written, self._departed = result, sheet.flat, now.departure
+        now.departure.note(result, sheet.shown.contact)
         return result
 
     def _solve(self, snapshot: Snapshot, now: Prepared, settings: Array, output: Array) -> int:

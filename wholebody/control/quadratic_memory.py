@@ -7,6 +7,7 @@ from typing import NamedTuple
 from wholebody.control import memory as rows_memory
 from wholebody.control.memory import after_memory, integers_of_memory, memory_of
 from wholebody.control.quadratic_chain import Chain, chain_at, chain_size
+from wholebody.control.quadratic_fading import Fading, fading_of, fading_size
 from wholebody.control.table import Sizes, sizes_of
 from wholebody.model.compiled import compiled
 from wholebody.model.cut import cut
@@ -204,7 +205,7 @@ def size_of_work(n: int, joints: int, sizes: Sizes, extent: Extent) -> tuple[int
     width = sizes.held + sizes.passive + sizes.asked
     columns = sizes.passive + sizes.pressed + sizes.driven
     chains = chain_size(n, width) + chain_size(sizes.held, columns)
-    numbers = chains_begin(n, joints, sizes, extent) + chains + n * width
+    numbers = chains_begin(n, joints, sizes, extent) + chains + fading_size(n, sizes) + n * width
     integers = active_begins(n, joints, sizes, extent)[1] + active_size(n, sizes)[1]
     return numbers, integers + width + columns
 
@@ -225,6 +226,18 @@ def force_chain(n: int, joints: int, sizes: Sizes, extent: Extent, numbers: Arra
     return chain_at(numbers, at, integers, len(integers) - columns, sizes.held, columns)
 
 
+def constraint_rows(sizes: Sizes, integers: Integers) -> Integers:
+    """Of each constraint, its first row in the newest cycle, −1 if it was off: `first_of_constraint` of the memory."""
+    return cut(integers, integers_of_memory(sizes) - sizes.tasks - sizes.constraints, (sizes.constraints,))
+
+
+@compiled
+def fading_begins(n: int, joints: int, sizes: Sizes, extent: Extent) -> int:
+    """Where the memory of a way from one law to another stands."""
+    width, columns = sizes.held + sizes.passive + sizes.asked, sizes.passive + sizes.pressed + sizes.driven
+    return chains_begin(n, joints, sizes, extent) + chain_size(n, width) + chain_size(sizes.held, columns)
+
+
 class All(NamedTuple):
     """All memory of a solve."""
 
@@ -236,6 +249,7 @@ class All(NamedTuple):
     active: Active
     motion: Chain
     force: Chain
+    fading: Fading
     passive: Integers
     driven: Integers
 
@@ -257,6 +271,7 @@ def open_all(integers: Integers, table: Integers, sizes_beyond: Integers, number
         active=active_of(n, joints, sizes, extent, numbers, counts, work),
         motion=motion_chain(n, joints, sizes, extent, numbers, counts),
         force=force_chain(n, joints, sizes, extent, numbers, counts),
+        fading=fading_of(n, sizes, numbers, fading_begins(n, joints, sizes, extent)),
         passive=cut(table, sizes.passive_at, (sizes.passive,)),
         driven=cut(table, sizes.driven_at, (sizes.driven,)),
     )

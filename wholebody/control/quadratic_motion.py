@@ -39,8 +39,9 @@ def complete(a: All) -> int:
             moved = True
         chain = a.force if moved else a.motion
         if kind in (REST, LOOSE):
+            kept = a.fading.rest if kind == REST else a.fading.loose
             for k in range(rank):
-                chain.y[at + k] = loss[k]
+                chain.y[at + k] = kept[at + k] + loss[k]
         else:
             solve_level(chain, first, count, at, rank, loss)
     return _evaluate(a)
@@ -65,7 +66,8 @@ def _move(a: All) -> None:
             total -= chain.A[i, c] * chain.y[i]
         chain.y[c] = total / chain.A[c, c]
     for c in range(passive + pressed, passive + pressed + a.sizes.driven):
-        chain.target[c] = f[a.driven[chain.origin[c] - passive - pressed]]
+        k = chain.origin[c] - passive - pressed
+        chain.target[c] = f[a.driven[k]] - a.fading.share[0] * a.fading.effort[k]
 
 
 @compiled

@@ -81,9 +81,10 @@ def fill_limits(now: Values, a: All, settings: Array, bearing: Array, contacts: 
         scale[first + r] = bearing[r, 7]
         lower[first + r], upper[first + r] = bearing[r, 6] / bearing[r, 7], math.inf
     for index in range(len(contacts) // 4):
-        if a.memory.first_of_constraint[contacts[4 * index]] < 0:
-            for r in range(contacts[4 * index + 2], contacts[4 * index + 2] + contacts[4 * index + 3]):
-                lower[first + r] = -math.inf
+        constraint, begin_at, count = contacts[4 * index], contacts[4 * index + 2], contacts[4 * index + 3]
+        on = 1.0 - a.fading.share[0] * a.fading.new[constraint]
+        for r in range(first + begin_at, first + begin_at + count):
+            lower[r] = on * lower[r] if a.memory.first_of_constraint[constraint] >= 0 else -math.inf
     first += bearing.shape[0]
     gaps = work.gaps
     for r in range(work.state[PAIRS]):

@@ -35,6 +35,8 @@ class TabledController(ABC, Generic[P, R]):
     period: float
     limits: Array  # lower, upper, velocity and effort limits, 4 × joints
     enforces_effort: bool
+    fades_inside = False
+    """Whether it goes from one law to another by itself, with `depart` and `fade`."""
 
     def __init__(self) -> None:
         self._prepared: OrderedDict[int, P] = OrderedDict()
@@ -55,6 +57,14 @@ class TabledController(ABC, Generic[P, R]):
     @abstractmethod
     def solve(self, snapshot: Snapshot, problem: Problem) -> R:
         """The command of one cycle."""
+
+    def depart(self, snapshot: Snapshot, problem: Problem) -> None:
+        """Begin a way from the last command to what the problem asks for; `fade` says how far it has come."""
+        raise NotImplementedError
+
+    def fade(self, problem: Problem, share: float) -> None:
+        """From the next cycle on, keep that share of the difference between what was and what is asked for."""
+        raise NotImplementedError
 
     def prepare(self, problem: Problem) -> None:
         """Check a problem against the robot and make it ready, so that nothing is left to do in the loop."""

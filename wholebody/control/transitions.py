@@ -6,6 +6,8 @@ After a switch, the command is τ + α (τ_old − τ), α from 1 to 0 (Eq. 9 of
   between them, which the new set of contacts bears as well as the old one did.
 - All else (a task's state, level or gains, a goal that jumps): the difference τ_old − τ is frozen instead, at the
   switch, so that the new law has all its feedback from the first cycle and only an offset fades out.
+- A controller with inequalities goes this way inside, where limits hold on the whole way: what every task got and what
+  it asks for differ by something that is frozen at the switch and fades out (`quadratic_fading`).
 
 Old problems are never solved again: that would cost twice the time, and ask for what was switched off for a reason.
 """
@@ -97,6 +99,7 @@ class Transitions:
         self._command = np.zeros(3 * len(controller.model.joint_names))
         self._old = np.zeros_like(self._command)
         self._frozen = False
+        self._found = NOTHING
         self._left = self._whole = 0
 
     @property
@@ -110,16 +113,31 @@ class Transitions:
 
     def solve(self, snapshot: Snapshot, problem: Problem) -> Result:
         """The command of one cycle, on its way from the last one if something changed."""
+        self._found = max(self._found, self._change(problem))
+        if self.controller.fades_inside:
+            return self._solve_inside(snapshot, problem)
         result: Result = self.controller.solve(snapshot, problem)
         command = self.controller.written_command(result)
         if command is None:  # a fault: the last safe command, which is what we gave last
             return result
-        change = self._change(problem)
-        if change != NOTHING:
-            self._begin(change, command)
+        if self._found != NOTHING:
+            self._begin()
+            self._old[:] = self._command if self._frozen else self._command - command
         if self._left > 0:
             self._fade(command)
         self._command[:] = command
+        return result
+
+    def _solve_inside(self, snapshot: Snapshot, problem: Problem) -> Result:
+        """The same by a controller that goes the way itself."""
+        if self._found != NOTHING:
+            self._begin()
+            if self._whole > 0:
+                self.controller.depart(snapshot, problem)
+        self.controller.fade(problem, self._share() if self._left > 0 else 0.0)
+        result: Result = self.controller.solve(snapshot, problem)
+        if self._left > 0 and result.fault is None:
+            self._left -= 1
         return result
 
     def _change(self, problem: Problem) -> int:
@@ -137,16 +155,18 @@ class Transitions:
             return NOTHING
         return CONTACT if held != self._held else PRIORITY
 
-    def _begin(self, change: int, command: Array) -> None:
-        self._whole = self._left = round(self.durations.of(change) / self.controller.period)
-        self._frozen = change == CONTACT
-        self._old[:] = self._command if self._frozen else self._command - command
+    def _begin(self) -> None:
+        self._whole = self._left = round(self.durations.of(self._found) / self.controller.period)
+        self._frozen, self._found = self._found == CONTACT, NOTHING
+
+    def _share(self) -> float:
+        """α, a smooth step from 1 to 0."""
+        done = 1.0 - self._left / (self._whole + 1)
+        return 1.0 - done * done * (3.0 - 2.0 * done)
 
     def _fade(self, command: Array) -> None:
-        """Add α (τ_old − τ), α a smooth step from 1 to 0; and keep efforts within their limits."""
-        done = 1.0 - self._left / (self._whole + 1)
-        alpha = 1.0 - done * done * (3.0 - 2.0 * done)
-        command += alpha * (self._old - command if self._frozen else self._old)
+        """Add α (τ_old − τ), and keep efforts within their limits."""
+        command += self._share() * (self._old - command if self._frozen else self._old)
         joints = len(command) // 3
         strongest = self.controller.limits[3]
         if self.controller.enforces_effort:

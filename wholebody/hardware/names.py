@@ -11,7 +11,7 @@
     robot.report                who moves which joint, what was refused
     robot.events                what happened once
     robot.to_simulator, robot.from_simulator, robot.simulated   the handshake with a simulator, and its state
-    robot.things                where the things are that can be moved, as the simulator knows it
+    robot.things                where base and things that can be moved are, as the simulator knows it
 
 A machine has one robot, as a rule, and it is called `robot`; WHOLEBODY_ROBOT, or the option --name, calls it otherwise.
 """

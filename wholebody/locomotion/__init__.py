@@ -1,9 +1,9 @@
-"""Walking and balance: pendulum, footsteps, swing, preview, walking pattern, ZMP regions, stabilizers."""
+"""Walking: pendulum, footsteps, swing, preview, pattern, the walker; beside it, rooms for balance and for crawling."""
 
+from wholebody.locomotion.balance.stabilizers import Command, Stabilizer, stabilizer_named
 from wholebody.locomotion.footsteps import Feet, Footstep, Place, StepLimits, Velocity
 from wholebody.locomotion.gait import Gait, gait_of
 from wholebody.locomotion.pattern import Pattern, Target
-from wholebody.locomotion.stabilizers import Command, Stabilizer, stabilizer_named
 from wholebody.locomotion.walker import Walker
 from wholebody.locomotion.warmup import warmup
 

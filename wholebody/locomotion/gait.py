@@ -16,6 +16,10 @@ from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Bounds, Unit
 
 SOLES = ("left_sole", "right_sole")
+LEGS = ("left_leg", "right_leg")
+UNDER_BODY = 0.6
+"""Of 2, both legs under a body that accelerates, how much is allowed for. With all of it the body stays upright and
+a foot whose height errs lands early, and hard; with less, the body leans back by half a degree and it lands later."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,13 @@ class Gait:
 
     @property
     def omega(self) -> float:
-        """Of the pendulum, 1/s."""
-        return frequency(self.height)
+        """Of the pendulum, 1/s: slower than that of its height, as legs that go along push its body back."""
+        return frequency(self.height) / float(np.sqrt(1.0 + UNDER_BODY * self.swing_share))
+
+    @property
+    def leg_share(self) -> float:
+        """Of the way of a foot: what the centre of mass of all goes along under a body that does not, see Pattern."""
+        return self.swing_share / (1.0 + UNDER_BODY * self.swing_share)
 
     @property
     def single_support(self) -> float:
@@ -83,6 +92,7 @@ def gait_of(model: Model, step_time: float | None = None) -> Gait:
         settle=1.0 * float(np.sqrt(scale)),
         height=0.975 * height,  # knees a little more bent, for steps
         inward=0.008 * scale,
+        swing_share=swing_share(model),
         limits=StepLimits(
             length=0.25 * scale,
             spacing=spacing,
@@ -98,8 +108,11 @@ def swing_share(model: Model) -> float:
     """How far ahead of a pendulum's the zero moment point is while a foot accelerates, in units of ẍ / ω².
 
     The pendulum has no legs. With them, p = c − c̈ / ω² − L̇ / (M g), where a foot that is drawn ahead at 1 m/s under a
-    centre of mass at rest gives the angular momentum L about the lateral axis: the share is −L / (M h · 1 m/s).
+    centre of mass at rest gives the angular momentum L about the lateral axis: the share is −L / (M h · 1 m/s). Of a
+    robot that does not say which joints are its legs', it is none.
     """
+    if not set(LEGS) <= set(model.robot.groups):
+        return 0.0
     snapshot = model.at(model.posture("stand"))
     ways = [_legs_under_a_base(model, snapshot, base) for base in (np.zeros(3), *np.eye(3))]
     still, per_base = ways[0], np.array(ways[1:]) - ways[0]
@@ -112,7 +125,7 @@ def _legs_under_a_base(model: Model, snapshot: Snapshot, base: Array) -> Array:
     """All velocities if the base moves so, the left sole rests, and the right one goes ahead at 1 m/s; none turns."""
     velocity = np.zeros(model.nv)
     velocity[:3] = base
-    for sole, group, ahead in zip(SOLES, ("left_leg", "right_leg"), (0.0, 1.0), strict=True):
+    for sole, group, ahead in zip(SOLES, LEGS, (0.0, 1.0), strict=True):
         columns = 6 + np.array(model.robot.group(group))
         wanted = np.concatenate([np.array([ahead, 0.0, 0.0]) - base, np.zeros(3)])
         velocity[columns] = np.linalg.lstsq(snapshot.jacobian(model.surface(sole))[:, columns], wanted, rcond=None)[0]

@@ -14,8 +14,8 @@ from typing import Annotated
 import numpy as np
 
 from wholebody.estimation import Balance
+from wholebody.locomotion.balance.stabilizers import Command, turned
 from wholebody.locomotion.pattern import Target
-from wholebody.locomotion.stabilizers import Command, turned
 from wholebody.model.layout import Array
 from wholebody.parameters import Bounds, Unit
 

@@ -11,20 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wholebody.locomotion.balance.support_area import nearest_inside
+from wholebody.locomotion.catching import caught_by_a_step
 from wholebody.locomotion.footsteps import OTHER, OUTWARD, Feet, Footstep, Place, Side, Support
 from wholebody.locomotion.gait import Gait
-from wholebody.locomotion.pendulum import ZmpPath
-from wholebody.locomotion.support_area import nearest_inside
-from wholebody.locomotion.swing import FootPoint, Swing, quintic_acceleration
+from wholebody.locomotion.pendulum import ORDERS, ZmpPath
+from wholebody.locomotion.swing import FootPoint, Swing, from_rest_to_rest
 from wholebody.model.layout import Array
-
-PARTS: Array = np.arange(1, 9) / 8
-"""Where in a phase the zero moment point's path has knots, as shares of its time."""
-UNDER_BODY = 0.6
-"""Of 2, both legs under a body that accelerates, how much is allowed for. With all of it the body stays upright and
-a foot whose height errs lands early, and hard; with less, the body leans back by half a degree and it lands later."""
-ROUNDS = 2
-"""Of laying the path anew; each leaves a small share of what was wrong."""
 
 
 class Planned(NamedTuple):
@@ -63,9 +56,13 @@ class Target:
     left_share: float  # of the weight
     phase_left: float  # s, to the end of the phase
     landing: Place | None  # where the foot that swings will be put
-    double_support: float  # s, after it lands
+    caught: float  # m, by which the divergent component then goes along with a landing that is put a metre further
     pull: Array = field(default_factory=lambda: np.zeros(2))  # from the pendulum's zero moment point to the ground's
     ground: float = 0.0  # m: of the ground under the body, above that at the start
+
+    def divergent(self, com: Array, velocity: Array) -> Array:
+        """ξ = c + ċ / ω of a centre of mass that moves so, x and y."""
+        return np.asarray(com[:2] + velocity[:2] / self.omega)
 
     def foot(self, side: Side) -> FootPoint:
         """One of the feet."""
@@ -81,8 +78,12 @@ class Pattern:
     """The walk as it is planned now.
 
     The zero moment point rests under the foot that supports, and goes in a straight line to the other while both do;
-    the centre of mass follows in closed form (see ZmpPath). It is that of a pendulum, which has no legs: the pendulum's
-    zero moment point is led by as much as the inertia of the legs puts the ground's off.
+    the centre of mass follows in closed form (see ZmpPath). A pendulum has no legs. With them,
+
+        p = c − c̈ / ω₀² + w (ẍ − u c̈) / ω₀²,   so   c̈ = ω² (c − p) + k ẍ,   k = w / (1 + u w),   ω² = ω₀² / (1 + u w),
+
+    where ω₀² = g / height, w is the gait's swing_share, u is UNDER_BODY, k its leg_share, and x the sum of both feet's
+    places. So the body b = c − k x without its legs is a pendulum, b̈ = ω² (b − z), over z = p − k x: what is laid here.
     """
 
     def __init__(self, gait: Gait, feet: Feet, time: float = 0.0) -> None:
@@ -92,8 +93,9 @@ class Pattern:
         self.swing = Swing  # how they go from place to place
         self._phases: list[Phase] = []
         self._swing: Swing | None = None
-        middle = self._between(feet)
-        self._path = ZmpPath([time, time + 0.01], [middle, middle], gait.omega, middle)
+        self._leg_share = gait.leg_share  # of the path that is laid
+        body = self._between(feet) - self._leg_share * sum_of(feet)
+        self._path = ZmpPath([time, time + 0.01], [body, body], gait.omega, body)
 
     # What is to come.
 
@@ -214,27 +216,44 @@ class Pattern:
                 self._swing = self._new_swing(phase)
             point = self._swing.at(time)
             left, right = (point, right) if phase.step.side == "left" else (left, point)
-        state = self._path.at(time)
-        pull = self._pull(state.zmp, state.com, time)
-        ground = state.zmp + pull
+        body, omega, legs = self._path.at(time), self._path.omega, self._leg_share
+        way, speed, acceleration = self._of_feet(time)[:3]
+        zmp, com, velocity = body.zmp + legs * way, body.com + legs * way, body.com_velocity + legs * speed
         support: Support = "both" if phase is None else phase.support
         return Target(
             time,
             support,
             left,
             right,
-            ground,
-            state.dcm,
-            state.com,
-            state.com_velocity,
+            zmp,
+            com + velocity / omega,
+            com,
+            velocity,
             self.gait.height,
-            self.gait.omega,
-            self._share(support, ground, self.gait if phase is None else phase.gait),
+            omega,
+            self._share(support, zmp, self.gait if phase is None else phase.gait),
             np.inf if phase is None else phase.end - time,
             None if phase is None or phase.step is None else phase.step.at,
-            self.gait.double_support,
-            pull,
+            self._caught(time),
+            legs * acceleration / omega**2,
         )
+
+    def _of_feet(self, time: float) -> Array:
+        """The sum of both feet's places and its derivatives: 6 × 2."""
+        derivatives = np.zeros((ORDERS, 2))
+        if self._swing is None:
+            derivatives[0] = sum_of(self.feet)
+        else:
+            assert self._phases[0].step is not None
+            derivatives[:] = self._swing.derivatives(time)[:, :2]
+            derivatives[0] += self.feet.of(OTHER[self._phases[0].step.side])[:2]
+        return derivatives
+
+    def _caught(self, time: float) -> float:
+        if not self._phases or self._phases[0].step is None:
+            return 0.0
+        left, then = self._phases[0].end - time, self._phases[2].gait.single_support if len(self._phases) > 2 else 0.0
+        return caught_by_a_step(self.gait.omega, self._leg_share, left, self.gait.double_support, then)
 
     def _new_swing(self, phase: Phase) -> Swing:
         assert phase.step is not None
@@ -288,52 +307,23 @@ class Pattern:
         return phases
 
     def _lay_path(self, time: float, zmp: Array, com: Array) -> None:
-        """From here on; `zmp` is the pendulum's. What legs do to it depends on the path, so it is laid over again."""
-        times, ground, legs = self._knots(time, zmp + self._pull(zmp, com, time))
-        knots = ground - legs
-        knots[0] = zmp
-        self._path = ZmpPath(times, knots, self.gait.omega, com)
-        for _ in range(ROUNDS if self.gait.swing_share > 0.0 else 0):
-            knots = ground - legs + UNDER_BODY * self.gait.swing_share * (self._path.coms - self._path.knots)
-            knots[0], knots[-1] = zmp, ground[-1]
-            self._path = ZmpPath(times, knots, self.gait.omega, com)
-
-    def _knots(self, time: float, there: Array) -> tuple[Array, Array, Array]:
-        """Times from now on, where the ground pushes then (n × 2), and how far legs that swing put that off (n × 2)."""
-        times, ground, legs = [np.array([time])], [there[None]], [np.zeros((1, 2))]
-        since, feet, parts = time, self.feet, PARTS if self.gait.swing_share > 0.0 else PARTS[-1:]
+        """From here on; both are the body's, on the path that was laid before."""
+        gait, feet = self.gait, self._of_feet(time)
+        rebased = (self._leg_share - gait.leg_share) * feet[0]
+        self._leg_share = gait.leg_share
+        times, ground, ways = [time], [zmp + rebased + gait.leg_share * feet[0]], [feet]
+        stood = self.feet
         for phase in self._phases:
-            if phase.end > time + 1e-9:
-                each = phase.begin + parts * (phase.end - phase.begin)
-                each = each[each > time + 1e-6]
-                share = (each - since) / (phase.end - since)
-                times.append(each)
-                ground.append(there + share[:, None] * (phase.weight - there))
-                legs.append(self._pulls(phase, feet, each))
-                since, there = phase.end, phase.weight
-            feet = phase.feet
+            if phase.end > time + 1e-6:
+                if self._swing is None or phase is not self._phases[0]:
+                    ways[-1] = _swung(stood, phase.feet, phase.end - times[-1])
+                times.append(phase.end)
+                ground.append(phase.weight)
+                ways.append(_swung(phase.feet, phase.feet, 1.0))
+            stood = phase.feet
         if len(times) == 1:
-            return np.array([time, time + 0.01]), np.array([there, there]), np.zeros((2, 2))
-        return np.concatenate(times), np.concatenate(ground), np.concatenate(legs)
-
-    def _pull(self, zmp: Array, com: Array, time: float) -> Array:
-        """From the pendulum's zero moment point to the ground's: w (ẍ_swing − UNDER_BODY c̈) / ω²."""
-        legs = UNDER_BODY * self.gait.swing_share * (zmp - com)
-        return legs if self._swing is None else legs + self._push * self._swing.acceleration(time)[:2]
-
-    @property
-    def _push(self) -> float:
-        return self.gait.swing_share / self.gait.omega**2
-
-    def _pulls(self, phase: Phase, feet: Feet, times: Array) -> Array:
-        """Of a leg that will swing, or swings, from where the feet stand before: n × 2."""
-        if phase.step is None:
-            return np.zeros((len(times), 2))
-        if phase is self._phases[0] and self._swing is not None:
-            return np.array([self._push * self._swing.acceleration(time)[:2] for time in times])
-        way = np.subtract(phase.step.at, feet.of(phase.step.side))[:2]
-        duration = phase.end - phase.begin
-        return np.outer(self._push / duration**2 * quintic_acceleration((times - phase.begin) / duration), way)
+            times, ground, ways = [time, time + 0.01], 2 * ground, 2 * ways
+        self._path = ZmpPath(times, ground, gait.omega, com + rebased, -gait.leg_share * np.array(ways))
 
     def _under(self, feet: Feet, side: Side, gait: Gait) -> Array:
         """Where the weight is when only this foot supports."""
@@ -342,3 +332,15 @@ class Pattern:
 
     def _between(self, feet: Feet) -> Array:
         return (self._under(feet, "left", self.gait) + self._under(feet, "right", self.gait)) / 2
+
+
+def sum_of(feet: Feet) -> Array:
+    """Of their places, x and y."""
+    return np.array([feet.left.x + feet.right.x, feet.left.y + feet.right.y])
+
+
+def _swung(before: Feet, after: Feet, duration: float) -> Array:
+    """The sum of both feet's places and its derivatives when one of them begins to swing, if any: 6 × 2."""
+    derivatives = from_rest_to_rest(sum_of(after) - sum_of(before), duration)
+    derivatives[0] += sum_of(before)
+    return derivatives

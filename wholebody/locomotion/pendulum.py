@@ -18,6 +18,8 @@ from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
 GRAVITY = 9.81
+ORDERS = 6
+"""Derivatives of a polynomial of the fifth order: from none to all."""
 
 
 def frequency(height: float) -> float:
@@ -69,36 +71,43 @@ class LateralSway:
 class ZmpPath:
     """A zero moment point that goes from knot to knot in straight lines, and rests before the first and after the last.
 
-    The centre of mass that belongs to it is known in closed form: on a piece from t₀ to t₁ with slope a,
+    A polynomial may be added to each line. The centre of mass that belongs to it is known in closed form: on a piece
+    from t₀ to t₁,
 
-        ξ(t) = z(t) + a/ω + C e^{ω(t − t₁)},   p(t) = z(t) + C/2 e^{ω(t − t₁)} + D e^{−ω(t − t₀)},
+        ξ(t) = Σ z⁽ᵏ⁾(t) / ωᵏ + C e^{ω(t − t₁)},   p(t) = Σ z⁽²ᵏ⁾(t) / ω²ᵏ + C/2 e^{ω(t − t₁)} + D e^{−ω(t − t₀)},
 
     C from the end backwards, where ξ must come to rest at the last knot, and D from the start forwards. So no
     exponential ever grows, and nothing is integrated.
     """
 
-    def __init__(self, times: npt.ArrayLike, knots: npt.ArrayLike, omega: float, start_in_world: npt.ArrayLike) -> None:
-        """Times (n), knots (n × 2), and where the centre of mass is at the first of the times."""
+    def __init__(
+        self,
+        times: npt.ArrayLike,
+        knots: npt.ArrayLike,
+        omega: float,
+        start_in_world: npt.ArrayLike,
+        added: npt.ArrayLike | None = None,
+    ) -> None:
+        """Times (n), knots (n × 2), and where the centre of mass is at the first of the times.
+
+        added: n × 6 × 2, derivatives of the polynomial added from each of the times on, at that time; the last rests.
+        """
         self.times = np.array(times, np.float64)
-        self.knots = np.array(knots, np.float64).reshape(-1, 2)
         self.omega = omega
-        if len(self.times) < 2 or len(self.times) != len(self.knots) or not (np.diff(self.times) > 0).all():
+        knots, count = np.array(knots, np.float64).reshape(-1, 2), len(self.times)
+        if count < 2 or count != len(knots) or not (np.diff(self.times) > 0).all():
             raise BadGait(f"a path of the zero moment point needs two knots or more, in order of time: {self.times}")
-        self._coefficients = np.empty((len(self.times), 4))
-        solve_path(self.times, self.knots, omega, np.array(start_in_world, np.float64), self._coefficients)
+        self._curves = np.zeros((count, ORDERS, 2)) if added is None else np.array(added, np.float64)
+        self._curves[:, 0] += knots
+        self._curves[:-1, 1] += np.diff(knots, axis=0) / np.diff(self.times)[:, None]
+        self._coefficients = np.empty((count, 4))
+        solve_path(self.times, self._curves, omega, np.array(start_in_world, np.float64), self._coefficients)
 
     def at(self, time: float) -> PendulumState:
         """Everything at a time."""
         numbers = np.empty((4, 2))
-        evaluate_path(self.times, self.knots, self.omega, self._coefficients, time, numbers)
+        evaluate_path(self.times, self._curves, self.omega, self._coefficients, time, numbers)
         return PendulumState(numbers[0], numbers[1], numbers[2], numbers[3])
-
-    @property
-    def coms(self) -> Array:
-        """The centre of mass at each of the knots: n × 2."""
-        first = self._coefficients[:, :2].copy()
-        first[:-1] *= np.exp(-self.omega * np.diff(self.times))[:, None]
-        return np.asarray(self.knots + 0.5 * first + self._coefficients[:, 2:])
 
 
 class PendulumState(NamedTuple):
@@ -111,43 +120,62 @@ class PendulumState(NamedTuple):
 
 
 @compiled
-def solve_path(times: Array, knots: Array, omega: float, start: Array, coefficients: Array) -> None:
+def solve_path(times: Array, curves: Array, omega: float, start: Array, coefficients: Array) -> None:
     """C and D of each piece, x and y; the last row is for what comes after the last knot: C = 0."""
     pieces = len(times) - 1
+    values = np.empty(3)
     for k in range(2):
-        dcm = knots[pieces, k]
+        dcm = curves[pieces, 0, k]
         for i in range(pieces - 1, -1, -1):
             T = times[i + 1] - times[i]
-            slope = (knots[i + 1, k] - knots[i, k]) / T
-            C = dcm - knots[i + 1, k] - slope / omega
+            particular(curves[i, :, k], T, omega, values)
+            C = dcm - values[1]
             coefficients[i, k] = C
-            dcm = knots[i, k] + slope / omega + C * math.exp(-omega * T)
+            particular(curves[i, :, k], 0.0, omega, values)
+            dcm = values[1] + C * math.exp(-omega * T)
         coefficients[pieces, k] = 0.0
         com = start[k]
         for i in range(pieces):
             T = times[i + 1] - times[i]
             half, decay = 0.5 * coefficients[i, k], math.exp(-omega * T)
-            D = com - knots[i, k] - half * decay
+            particular(curves[i, :, k], 0.0, omega, values)
+            D = com - values[2] - half * decay
             coefficients[i, 2 + k] = D
-            com = knots[i + 1, k] + half + D * decay
-        coefficients[pieces, 2 + k] = com - knots[pieces, k]
+            particular(curves[i, :, k], T, omega, values)
+            com = values[2] + half + D * decay
+        coefficients[pieces, 2 + k] = com - curves[pieces, 0, k]
 
 
 @compiled
-def evaluate_path(times: Array, knots: Array, omega: float, coefficients: Array, time: float, into: Array) -> None:
+def evaluate_path(times: Array, curves: Array, omega: float, coefficients: Array, time: float, into: Array) -> None:
     """Zero moment point, divergent component, centre of mass and its velocity, rows of two."""
     last = len(times) - 1
     t = max(time, times[0])
     i = min(max(np.searchsorted(times, t, side="right") - 1, 0), last)
     since = t - times[i]
+    values = np.empty(3)
     for k in range(2):
-        slope, ahead = 0.0, 0.0
-        if i < last:
-            slope = (knots[i + 1, k] - knots[i, k]) / (times[i + 1] - times[i])
-            ahead = coefficients[i, k] * math.exp(omega * (t - times[i + 1]))
-        zmp = knots[i, k] + slope * since
-        com = zmp + 0.5 * ahead + coefficients[i, 2 + k] * math.exp(-omega * since)
-        into[0, k] = zmp
-        into[1, k] = zmp + slope / omega + ahead
+        ahead = coefficients[i, k] * math.exp(omega * (t - times[i + 1])) if i < last else 0.0
+        particular(curves[i, :, k], since, omega, values)
+        com = values[2] + 0.5 * ahead + coefficients[i, 2 + k] * math.exp(-omega * since)
+        into[0, k] = values[0]
+        into[1, k] = values[1] + ahead
         into[2, k] = com
         into[3, k] = omega * (into[1, k] - com)
+
+
+@compiled
+def particular(curve: Array, time: float, omega: float, into: Array) -> None:
+    """z, Σ z⁽ᵏ⁾ / ωᵏ and Σ z⁽²ᵏ⁾ / ω²ᵏ at a time after that at which the derivatives of z are those of a curve."""
+    into[:] = 0.0
+    scale = 1.0
+    for k in range(ORDERS):
+        derivative = 0.0
+        for j in range(ORDERS - 1, k - 1, -1):
+            derivative = curve[j] + derivative * time / (j - k + 1)
+        if k == 0:
+            into[0] = derivative
+        into[1] += scale * derivative
+        if k % 2 == 0:
+            into[2] += scale * derivative
+        scale /= omega

@@ -18,10 +18,10 @@ from typing import Annotated
 import numpy as np
 
 from wholebody.estimation import Balance
+from wholebody.locomotion.balance.ground_tilt import turned_about_itself
+from wholebody.locomotion.balance.stabilizers import Command
 from wholebody.locomotion.footing import half_length
-from wholebody.locomotion.ground_tilt import turned_about_itself
 from wholebody.locomotion.pendulum import GRAVITY
-from wholebody.locomotion.stabilizers import Command
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.model.model import Model

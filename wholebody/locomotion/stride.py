@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from wholebody.locomotion.balance.stabilizers import as_planned
 from wholebody.locomotion.footsteps import Feet, Place, to_place
 from wholebody.locomotion.gait import Gait
 from wholebody.locomotion.legs import Legs
 from wholebody.locomotion.pattern import Pattern
-from wholebody.locomotion.stabilizers import as_planned
 from wholebody.locomotion.walker import Walker
 
 STEPS = 3

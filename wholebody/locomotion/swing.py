@@ -54,7 +54,7 @@ class Swing:
         self._state[0] = start
         self._goal = np.array(goal)
         self._rise = rise_and_fall(begin, begin + via * (end - begin), end, heights, lift, gently)
-        self._numbers = np.empty((3, 3))
+        self._numbers = np.empty((6, 3))
 
     def at(self, time: float) -> FootPoint:
         """Where the foot is at a time; before and after, where it begins and ends."""
@@ -68,25 +68,26 @@ class Swing:
         velocity: Array = self._numbers[1].copy()
         return velocity
 
-    def acceleration(self, time: float) -> Array:
-        """Of x, y and yaw; none before and after."""
+    def derivatives(self, time: float) -> Array:
+        """Place, velocity, acceleration and so on up to the fifth, of x, y and yaw; after the end it rests."""
         least_jerk(self._since, self.end, self._state, self._goal, time, self._numbers)
-        acceleration: Array = self._numbers[2].copy() if self.begin < time < self.end else np.zeros(3)
-        return acceleration
+        derivatives: Array = self._numbers.copy()
+        derivatives[1:] *= self.begin <= time < self.end
+        return derivatives
 
     def lead(self, time: float, goal: Place) -> None:
         """Put the foot elsewhere, as from this time; near the end of the swing nothing is changed any more."""
         if self.end - time < 0.25 * (self.end - self.begin):
             return
         least_jerk(self._since, self.end, self._state, self._goal, time, self._numbers)
-        self._state[:] = self._numbers
+        self._state[:] = self._numbers[:3]
         self._since, self.goal = time, goal
         self._goal[:] = goal
 
 
 @compiled
 def least_jerk(begin: float, end: float, start: Array, goal: Array, time: float, into: Array) -> None:
-    """The quintic from a state (position, velocity, acceleration: rows) to rest at a goal; into has the same rows."""
+    """The quintic from a state (position, velocity, acceleration: rows) to rest at a goal; into: six derivatives."""
     T = end - begin
     t = min(max(time - begin, 0.0), T)
     for i in range(start.shape[1]):
@@ -99,6 +100,9 @@ def least_jerk(begin: float, end: float, start: Array, goal: Array, time: float,
         into[0, i] = p + t * (v + t * (0.5 * a + t * (c3 + t * (c4 + t * c5))))
         into[1, i] = v + t * (a + t * (3.0 * c3 + t * (4.0 * c4 + t * 5.0 * c5)))
         into[2, i] = a + t * (6.0 * c3 + t * (12.0 * c4 + t * 20.0 * c5))
+        into[3, i] = 6.0 * c3 + t * (24.0 * c4 + t * 60.0 * c5)
+        into[4, i] = 24.0 * c4 + t * 120.0 * c5
+        into[5, i] = 120.0 * c5
 
 
 def rise_and_fall(
@@ -131,6 +135,8 @@ def height_over(knots: Array, time: float) -> float:
     return height
 
 
-def quintic_acceleration(share: Array) -> Array:
-    """Of the quintic of least jerk from rest to rest, at shares of its time: its way and its time are both one."""
-    return np.asarray(60.0 * share - 180.0 * share**2 + 120.0 * share**3)
+def from_rest_to_rest(way: Array, duration: float) -> Array:
+    """Six derivatives of the quintic of least jerk when it begins, from 0 on: rows, of as many as the way has."""
+    derivatives = np.empty((6, len(way)))
+    least_jerk(0.0, duration, np.zeros((3, len(way))), way, 0.0, derivatives)
+    return derivatives

@@ -13,16 +13,16 @@ from wholebody.errors import BadGait, SensorLost
 from wholebody.estimation import AnkleSpring, Balance, BalanceEstimator, SupportNoise
 from wholebody.hardware import Record
 from wholebody.locomotion.anchoring import Anchoring
+from wholebody.locomotion.balance.recovery import capture_steps, closing_step
+from wholebody.locomotion.balance.stabilizers import Command, Stabilizer, as_planned, stabilizer_named
 from wholebody.locomotion.footing import Footing, FootingGains
 from wholebody.locomotion.footsteps import Feet
 from wholebody.locomotion.gait import SOLES, Gait, gait_of, standing
 from wholebody.locomotion.legs import Legs
 from wholebody.locomotion.level_swing import LevelSwing
 from wholebody.locomotion.pattern import Pattern, Target
-from wholebody.locomotion.recovery import capture_steps, closing_step
 from wholebody.locomotion.servo_lead import ServoLead
 from wholebody.locomotion.sole_yield import SoleYield
-from wholebody.locomotion.stabilizers import Command, Stabilizer, as_planned, stabilizer_named
 from wholebody.messages import MeasuredMotion, Mode
 from wholebody.model.layout import Array
 from wholebody.model.model import Model

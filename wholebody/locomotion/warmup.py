@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from wholebody import robots
+from wholebody.locomotion.balance.stabilizers import NAMES
 from wholebody.locomotion.footsteps import in_place
-from wholebody.locomotion.stabilizers import NAMES
 from wholebody.locomotion.walker import Walker
 from wholebody.model.compiled import kernels_of
 from wholebody.model.warmup import Progress, telling

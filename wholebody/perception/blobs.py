@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +31,9 @@ class Colour:
 
     def mask(self, picture: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
         """Where a picture, height × width × 3, has it."""
-        high, low = picture.max(axis=2), picture.min(axis=2)
-        mask = (high >= 255 * self.value) & (high - low >= self.saturation * high)
+        channels = [np.ascontiguousarray(picture[:, :, each]) for each in range(3)]
+        high, low = (reduce(extreme, channels) for extreme in (np.maximum, np.minimum))
+        mask = (high >= 255 * self.value) & (high - low >= np.float32(self.saturation) * high)
         red, green, blue = picture[mask].astype(np.float32).T  # a small part of the picture, as a rule
         most, range_ = high[mask], np.maximum(high[mask] - low[mask], 1)
         sixths = np.select(
@@ -55,13 +57,27 @@ class Look:
 
 def looks(picture: npt.NDArray[np.uint8], depth: Picture, colour: Colour, lens: Lens) -> list[Look]:
     """The things of a colour in a picture, the largest first; each is taken for round and upright."""
-    labels, _ = ndimage.label(colour.mask(picture), structure=np.ones((3, 3), int))
+    mask = colour.mask(picture)
+    if not mask.any():
+        return []
+    down, across = (_span(np.flatnonzero(mask.any(axis=axis))) for axis in (1, 0))
+    labels, _ = ndimage.label(mask[down, across], structure=np.ones((3, 3), int))
     found = []
-    for number, (rows, columns) in enumerate(ndimage.find_objects(labels), 1):
-        part = labels[rows, columns] == number
+    for number, (high, wide) in enumerate(ndimage.find_objects(labels), 1):
+        part = labels[high, wide] == number
         if part.sum() >= SMALLEST:
+            rows, columns = _shifted(high, down.start), _shifted(wide, across.start)
             found.append((int(part.sum()), _look(part, rows, columns, depth[rows, columns], lens)))
     return [look for _, look in sorted(found, key=lambda each: -each[0])]
+
+
+def _span(which: npt.NDArray[np.intp]) -> slice:
+    """From the first to the last of them."""
+    return slice(int(which[0]), int(which[-1]) + 1)
+
+
+def _shifted(span: slice, by: int) -> slice:
+    return slice(span.start + by, span.stop + by)
 
 
 def _look(part: npt.NDArray[np.bool_], rows: slice, columns: slice, depth: Picture, lens: Lens) -> Look:

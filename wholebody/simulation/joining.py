@@ -13,7 +13,6 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from wholebody import messages
 from wholebody.channels import Channel
@@ -102,11 +101,8 @@ class _Simulator:
         self._commands = stack.enter_context(Channel(names.commanded, robot.reference_dtype()).reader())
         self._answers = stack.enter_context(Channel(names.to_simulator, ticks).reader())
         self._beats = stack.enter_context(triggers.writer())
-        self._things: Any = None
-        if simulation.things:
-            record = thing_record(len(simulation.things))
-            channel = stack.enter_context(own_channel(names.things, record))
-            self._things = stack.enter_context(channel.writer())
+        things = stack.enter_context(own_channel(names.things, thing_record(len(simulation.things))))
+        self._things = stack.enter_context(things.writer())
         with triggers.reader() as before:
             before.latest()
             self._number = int(before.message["number"])
@@ -119,9 +115,9 @@ class _Simulator:
         simulation = self._simulation
         simulation.read(self._states.message)
         self._states.put()
-        if self._things is not None:
-            self._things.message["time"], self._things.message["pose"] = simulation.time, simulation.thing_poses
-            self._things.put()
+        things = self._things.message
+        things["time"], things["base"], things["pose"] = simulation.time, simulation.base_pose, simulation.thing_poses
+        self._things.put()
         self._beats.message["time"], self._beats.message["number"] = self._simulation.time, self._number
         self._beats.put()
 

@@ -221,6 +221,12 @@ class Simulation:
         """The 4 × 4 frame of the root link."""
         return ground.pose(self._engine.world, self._engine.world.at.root)
 
+    @property
+    def base_pose(self) -> Array:
+        """The same as position and quaternion x y z w."""
+        world = self._engine.world
+        return np.concatenate((world.data.xpos[world.at.root], np.roll(world.data.xquat[world.at.root], -1)))
+
     def link_to_world(self, link: str) -> Array:
         """The 4 × 4 frame of a link, or of a body of the scene."""
         return ground.pose(self._engine.world, self._body(link))

@@ -68,8 +68,8 @@ def weld_to_hands(root: ET.Element, robot: Robot) -> None:
 
 
 def thing_record(count: int) -> Dtype:
-    """Build where all things are: x, y, z and quaternion (x y z w) of each, in world."""
-    return np.dtype([("time", "<f8"), ("pose", "<f8", (count, 7))], align=True)
+    """Build where the robot's base and all things are, in truth: x, y, z and quaternion (x y z w) of each, in world."""
+    return np.dtype([("time", "<f8"), ("base", "<f8", (7,)), ("pose", "<f8", (count, 7))], align=True)
 
 
 class Things:

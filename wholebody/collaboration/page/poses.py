@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from wholebody.channels import Channel, Reader
@@ -9,7 +11,7 @@ from wholebody.collaboration.page.drawing import xyzw
 from wholebody.errors import ChannelError
 from wholebody.hardware import Names
 from wholebody.robots.geometry import standing
-from wholebody.robots.robot import Robot
+from wholebody.robots.robot import Array, Robot
 
 
 class Poses:
@@ -18,8 +20,9 @@ class Poses:
     If nobody knows where the base is, it stands where the robot would stand in the middle of the world.
     """
 
-    def __init__(self, robot: Robot, names: Names) -> None:
-        self._robot, self._names = robot, names
+    def __init__(self, robot: Robot, names: Names, base: Callable[[], Array | None]) -> None:
+        """`base` says where the base is, as a 4 × 4 frame, if anybody knows."""
+        self._robot, self._names, self._where = robot, names, base
         n = len(robot.joint_names)
         self._numbers = np.zeros(7 + 2 * n, np.float32)
         self._base, self._measured, self._told = self._numbers[:7], self._numbers[7 : 7 + n], self._numbers[7 + n :]
@@ -38,8 +41,9 @@ class Poses:
             self._reader = None
             return None
         state = self._reader.message
-        if state["base"]["known"]:
-            self._base[:3], self._base[3:] = state["base"]["position"], state["base"]["orientation"]
+        base = self._where()
+        if base is not None:
+            self._base[:3], self._base[3:] = base[:3, 3], xyzw(base[:3, :3])
         np.copyto(self._measured, np.nan_to_num(state["position"]), casting="same_kind")
         np.copyto(self._told, np.nan_to_num(state["reference"]), casting="same_kind")
         return self._numbers.tobytes()

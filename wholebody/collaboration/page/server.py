@@ -32,7 +32,7 @@ except ImportError as error:
 PORT = 8080
 STATIC = Path(__file__).parent / "static"
 POSES_PER_SECOND = 30.0
-PICTURES_PER_SECOND = 15.0
+PICTURES_PER_SECOND = 20.0
 NEWS_EVERY = 0.2
 """s, of what the desk does; health comes every fifth time."""
 SILENCE = 5.0

@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from aiohttp import web
 
-from wholebody.collaboration.rcp.desk import Session
+from wholebody.collaboration.rcp.session import Session
 
 
 class Kind(IntEnum):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -83,8 +84,8 @@ class Body(Protocol):
     def parameters(self) -> Mapping[str, str]:
         """Every parameter, by name."""
 
-    def set_parameter(self, name: str, value: str) -> None:
-        """Set one; BadParameter says why not."""
+    def set_parameter(self, name: str, value: str) -> Future[None] | None:
+        """Set one; BadParameter says why not. If others have to be asked, what comes of it comes later."""
 
     def position(self) -> Position:
         """Where the robot believes it is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from wholebody.collaboration.rcp import commands as rcp
@@ -12,11 +12,14 @@ from wholebody.collaboration.rcp.commands import Command
 from wholebody.collaboration.rcp.grammar import VERBS, parse
 from wholebody.collaboration.rcp.machines import SERVER, Machine
 from wholebody.collaboration.rcp.orders import Orders
+from wholebody.collaboration.rcp.session import Session, Setting
 from wholebody.collaboration.rcp.users import Role, Users
 from wholebody.errors import BadCommand, BadParameter, Refused
 
 TOPICS = ("control", "progress", "event", "warning")
 PROFILES = ("operator", "observer")
+STOPS = (["STOP"], ["DIRECT", "STOP"])
+"""What waits for nothing."""
 
 
 @dataclass(frozen=True)
@@ -33,24 +36,6 @@ class Rules:
     """of one connection, until it is closed"""
     secret_every: float = 0.25
     """s between two secrets that are tried, whoever tries them: each takes a while, and who guesses has to wait"""
-
-
-@dataclass
-class Session:
-    """One connection."""
-
-    number: int
-    local: bool
-    timeout: float  # s of silence after which it has no control any more
-    user: str = ""
-    role: Role = Role.OBSERVER
-    connected: bool = False
-    topics: tuple[str, ...] = ()
-    heard: float = 0.0
-    allowance: float = 0.0
-    wrong_secrets: int = 0
-    closing: bool = False
-    outbox: list[str] = field(default_factory=list)
 
 
 class Desk:
@@ -110,20 +95,21 @@ class Desk:
         rate = self.rules.lines_per_second
         session.allowance = min(rate, session.allowance + (now - session.heard) * rate)
         session.heard = now
-        try:
-            if session.allowance < 1.0:
-                raise Refused(f"more than {rate:g} lines a second")
-            session.allowance -= 1.0
-            answer = self._answer(session, parse(line), now)
-        except (BadCommand, Refused, BadParameter) as error:
-            answer = f"KO {error}"
-        if answer:
-            session.outbox.append(answer)
+        if session.allowance < 1.0:
+            session.outbox.append(f"KO more than {rate:g} lines a second")
+            return
+        session.allowance -= 1.0
+        if session.setting is not None and line.upper().split() not in STOPS:
+            session.held.append(line)
+        else:
+            self._take(session, line, now)
 
     def update(self, now: float) -> None:
         """Hear the body, and see who has been silent for too long."""
         self.orders.update(now)
         self._tell_remarks()
+        for session in list(self.sessions.values()):
+            self._tell_setting(session, now)
         current = self.orders.current
         if self.machine.state == "direct" and (current is None or current.number != self._direct_order):
             self.machine.become("controlled")
@@ -138,6 +124,14 @@ class Desk:
                 session.outbox.append(f"NOTIFY {topic} {text}")
 
     # --- answers -----------------------------------------------------------------------------------
+
+    def _take(self, session: Session, line: str, now: float) -> None:
+        try:
+            answer = self._answer(session, parse(line), now)
+        except (BadCommand, Refused, BadParameter) as error:
+            answer = f"KO {error}"
+        if answer:
+            session.outbox.append(answer)
 
     def _answer(self, session: Session, command: Command, now: float) -> str:
         if not session.connected and not isinstance(command, rcp.Connect | rcp.Disconnect | rcp.Help):
@@ -233,13 +227,29 @@ class Desk:
         parameters = self.body.parameters()
         if command.name not in parameters:
             raise Refused(f"no parameter '{command.name}'; there are {', '.join(parameters)}")
-        return f"OK PARAM {command.name} {parameters[command.name]}"
+        return self._parameter(command.name)
 
     def _set_parameter(self, session: Session, command: rcp.SetParameter, now: float) -> str:
         if session.role < Role.ADMINISTRATOR:
             self._must_control(session)
-        self.body.set_parameter(command.name, command.value)
-        return f"OK PARAM {command.name} {self.body.parameters()[command.name]}"
+        done = self.body.set_parameter(command.name, command.value)
+        if done is not None:
+            session.setting = Setting(command.name, done)
+            return ""
+        return self._parameter(command.name)
+
+    def _tell_setting(self, session: Session, now: float) -> None:
+        """Answer a SET that took a while, and then what was said since; only a STOP has not waited for it."""
+        setting = session.setting
+        if setting is None or not setting.done.done():
+            return
+        error, session.setting = setting.done.exception(), None
+        session.outbox.append(self._parameter(setting.name) if error is None else f"KO {error}")
+        while session.held and session.setting is None and not session.closing:
+            self._take(session, session.held.popleft(), now)
+
+    def _parameter(self, name: str) -> str:
+        return f"OK PARAM {name} {self.body.parameters()[name]}"
 
     def _query_sensor(self, session: Session, command: rcp.QuerySensor, now: float) -> str:
         sensors = self.body.sensors()

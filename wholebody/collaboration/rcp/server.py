@@ -13,8 +13,9 @@ import time
 from types import TracebackType
 from typing import Self
 
-from wholebody.collaboration.rcp.desk import Desk, Session
+from wholebody.collaboration.rcp.desk import Desk
 from wholebody.collaboration.rcp.grammar import LONGEST
+from wholebody.collaboration.rcp.session import Session
 
 PORT = 7878
 UPDATE_EVERY = 0.02

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from wholebody.estimation import Balance
+from wholebody.locomotion.balance.stabilizers import Command, as_planned
 from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.pendulum import GRAVITY
-from wholebody.locomotion.stabilizers import Command, as_planned
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from wholebody.errors import BadGait
-from wholebody.locomotion.support_area import nearest_inside, scaled
+from wholebody.locomotion.balance.support_area import nearest_inside, scaled
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.parameters import Bounds, Unit

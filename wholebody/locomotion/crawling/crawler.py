@@ -16,12 +16,12 @@ from wholebody.errors import BadGait, GroundMissing, SensorLost
 from wholebody.estimation.limb_loads import LimbLoads
 from wholebody.estimation.rotations import matrix_of
 from wholebody.hardware import Record
-from wholebody.locomotion.crawl_efforts import CrawlEfforts
-from wholebody.locomotion.crawl_gait import CrawlGait, crawl_gait_of, home_of, on_ground
-from wholebody.locomotion.crawl_joints import CrawlJoints
-from wholebody.locomotion.crawl_odometry import CrawlOdometry, heading
-from wholebody.locomotion.crawl_pattern import CrawlPattern, CrawlTarget
-from wholebody.locomotion.footholds import DriftedGround, Ground
+from wholebody.locomotion.crawling.efforts import CrawlEfforts
+from wholebody.locomotion.crawling.footholds import DriftedGround, Ground
+from wholebody.locomotion.crawling.gait import CrawlGait, crawl_gait_of, home_of, on_ground
+from wholebody.locomotion.crawling.joints import CrawlJoints
+from wholebody.locomotion.crawling.odometry import CrawlOdometry, heading
+from wholebody.locomotion.crawling.pattern import CrawlPattern, CrawlTarget
 from wholebody.locomotion.footsteps import Place
 from wholebody.locomotion.pendulum import GRAVITY
 from wholebody.messages import Mode

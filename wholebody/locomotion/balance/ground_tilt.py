@@ -13,7 +13,7 @@ from typing import Annotated
 import numpy as np
 
 from wholebody.estimation import Balance
-from wholebody.locomotion.stabilizers import Command, turned
+from wholebody.locomotion.balance.stabilizers import Command, turned
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.parameters import Bounds, Unit

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from wholebody.estimation import Balance
+from wholebody.locomotion.balance.stabilizers import Command, as_planned
 from wholebody.locomotion.pattern import Target
-from wholebody.locomotion.stabilizers import Command, as_planned
 from wholebody.model.model import Model
 
 

@@ -20,10 +20,10 @@ from typing import Annotated
 import numpy as np
 
 from wholebody.estimation import Balance
+from wholebody.locomotion.balance.recovery import landing_instead
+from wholebody.locomotion.balance.stabilizers import Command, as_planned, turned
+from wholebody.locomotion.balance.support_area import Soles, nearest_inside, scaled
 from wholebody.locomotion.pattern import Target
-from wholebody.locomotion.recovery import landing_instead
-from wholebody.locomotion.stabilizers import Command, as_planned, turned
-from wholebody.locomotion.support_area import Soles, nearest_inside, scaled
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit
@@ -95,7 +95,8 @@ class DcmStabilizer:
         gains, omega = self.gains, target.omega
         if self._com is None:
             self._com, self._velocity = target.com.copy(), target.com_velocity.copy()
-        off = balance.capture_point[:2] - target.dcm
+        dcm = target.divergent(balance.com_in_world, balance.com_velocity)
+        off = dcm - target.dcm
         area = self._within(gains.margin).area(target.support, target.left.place, target.right.place)
         wanted = target.zmp + (1.0 + gains.proportional / omega) * off + gains.integral * self._integral
         zmp = nearest_inside(area, wanted)
@@ -108,7 +109,6 @@ class DcmStabilizer:
         command.com[:2] = self._com
         command.com_velocity, command.zmp = self._velocity, zmp
         command.feed_forward = command.level_swing = True
-        dcm = balance.capture_point[:2]
         push = np.zeros(2)
         if math.isinf(target.phase_left):  # walking, ξ is out of the area all the time
             push = gains.lean * (dcm - nearest_inside(scaled(area, gains.reach), dcm)) + self._yielding(balance, period)

@@ -15,9 +15,9 @@ import numpy as np
 
 from wholebody.errors import BadGoal
 from wholebody.hardware import Record
-from wholebody.locomotion.crawl_odometry import heading
-from wholebody.locomotion.crawler import Crawler
-from wholebody.locomotion.footholds import RoughGround
+from wholebody.locomotion.crawling.crawler import Crawler
+from wholebody.locomotion.crawling.footholds import RoughGround
+from wholebody.locomotion.crawling.odometry import heading
 from wholebody.model.layout import Array
 from wholebody.model.snapshot import Snapshot
 from wholebody.perception.height_map import HeightMap

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from wholebody.estimation import Balance, SupportNoise
-from wholebody.locomotion.dcm_stabilizer import DcmGains, DcmStabilizer
+from wholebody.locomotion.balance.dcm_stabilizer import DcmGains, DcmStabilizer
+from wholebody.locomotion.balance.ground_tilt import GroundTilt
+from wholebody.locomotion.balance.stabilizers import Command
 from wholebody.locomotion.gait import SOLES
-from wholebody.locomotion.ground_tilt import GroundTilt
 from wholebody.locomotion.pattern import Target
-from wholebody.locomotion.stabilizers import Command
 from wholebody.model.model import Model
 
 MOVING_GROUND = SupportNoise(creep=0.2, level=0.05)

@@ -21,13 +21,13 @@ import numpy as np
 
 from wholebody.errors import UnknownName
 from wholebody.estimation import Balance
-from wholebody.locomotion.arms import Arms
+from wholebody.locomotion.balance.arms import Arms
+from wholebody.locomotion.balance.recovery import landing_instead
+from wholebody.locomotion.balance.regions import Region, Regions
+from wholebody.locomotion.balance.stabilizers import Command, as_planned, turned
+from wholebody.locomotion.balance.support_area import Soles, nearest_inside
 from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.pendulum import GRAVITY
-from wholebody.locomotion.recovery import landing_instead
-from wholebody.locomotion.regions import Region, Regions
-from wholebody.locomotion.stabilizers import Command, as_planned, turned
-from wholebody.locomotion.support_area import Soles, nearest_inside
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit
@@ -118,7 +118,8 @@ class RegionStabilizer:
         gains, command = self.gains, as_planned(target)
         area = self._soles.area(target.support, target.left.place, target.right.place)
         self.region = gains.regions.of(area, balance.cop_in_world[:2])
-        off = balance.capture_point[:2] - target.dcm
+        dcm = target.divergent(balance.com_in_world, balance.com_velocity)
+        off = dcm - target.dcm
         wanted = target.zmp + (1.0 + gains.proportional / target.omega) * off
         urgent = self.region >= Region.CRITICAL or gains.regions.of(area, wanted) >= Region.CRITICAL
         share = self._switched(urgent or "static" not in self.modes, period) if "dynamic" in self.modes else 0.0
@@ -135,7 +136,6 @@ class RegionStabilizer:
         if self.steps:
             if (wanted != zmp).any():
                 command.landing = landing_instead(target, off, zmp - target.zmp, gains.step_threshold)
-            dcm = balance.capture_point[:2]
             command.falling = bool((nearest_inside(area, dcm) != dcm).any())
         return command
 

@@ -6,7 +6,7 @@ steps, lifted high, so that limbs find places beside edges and clear them.
 
 from __future__ import annotations
 
-from wholebody.locomotion.crawl_gait import CrawlGait, crawl_gait_of
+from wholebody.locomotion.crawling.gait import CrawlGait, crawl_gait_of
 from wholebody.model.model import Model
 from wholebody.motion.captured_gait import CRAWLING
 from wholebody.motion.imitating_limbs import limbs_of

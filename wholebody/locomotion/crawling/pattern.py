@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wholebody.locomotion.crawl_gait import FORWARD, CrawlGait
-from wholebody.locomotion.footholds import Ground, LevelGround
+from wholebody.locomotion.crawling.footholds import Ground, LevelGround
+from wholebody.locomotion.crawling.gait import FORWARD, CrawlGait
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.locomotion.pendulum import GRAVITY
 from wholebody.model.layout import Array

@@ -15,8 +15,8 @@ from typing import Annotated
 import numpy as np
 
 from wholebody.estimation import Balance
+from wholebody.locomotion.balance.stabilizers import Command, as_planned, turned
 from wholebody.locomotion.pattern import Target
-from wholebody.locomotion.stabilizers import Command, as_planned, turned
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit

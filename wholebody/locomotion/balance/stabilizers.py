@@ -75,7 +75,7 @@ def stabilizer_named(name: str, model: Model) -> Stabilizer:
     if name not in NAMES:
         raise UnknownName("stabilizer", name, NAMES)
     module, _, kind = NAMES[name].partition(":")
-    make: Callable[[Model], Stabilizer] = getattr(import_module(f"wholebody.locomotion.{module}"), kind)
+    make: Callable[[Model], Stabilizer] = getattr(import_module(f"wholebody.locomotion.balance.{module}"), kind)
     return make(model)
 
 

@@ -18,15 +18,13 @@ def landing_instead(target: Target, off: Array, shift: Array, threshold: float) 
     """Where to put the foot that swings, if ξ will be off by more than a threshold when it lands.
 
     With the ground pushing `shift` away from where it was to push, ξ − ξ_ref grows to shift + (off − shift) eᵚᵗ; what
-    will have come back by then needs no step. As the weight takes its time T to the new foot, a step further by one
-    takes (1 − e⁻ᵚᵀ) / ωT of that.
+    will have come back by then needs no step. A step further by one takes only `target.caught` of that.
     """
     goal = target.landing
     if goal is None:
         return None
     then = shift + (off - shift) * math.exp(target.omega * target.phase_left)
-    slow = target.omega * target.double_support
-    then = np.where(then * off > 0.0, then, 0.0) * slow / (1.0 - math.exp(-slow))
+    then = np.where(then * off > 0.0, then, 0.0) / target.caught
     if math.hypot(*then) < threshold:
         return None
     return Place(goal.x + float(then[0]), goal.y + float(then[1]), goal.yaw)

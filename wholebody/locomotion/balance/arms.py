@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from wholebody.locomotion.stabilizers import NONE
+from wholebody.locomotion.balance.stabilizers import NONE
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 

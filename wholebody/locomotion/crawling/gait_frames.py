@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from wholebody.errors import BadGait
-from wholebody.locomotion.crawler import Crawler
+from wholebody.locomotion.crawling.crawler import Crawler
 from wholebody.locomotion.footsteps import Velocity
 from wholebody.motion.keyframes import KeyFrame, KeyFrames
 from wholebody.robots.robot import Robot

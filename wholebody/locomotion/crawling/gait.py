@@ -124,8 +124,8 @@ def crawl_gait_of(model: Model, **changes: float) -> CrawlGait:
     hand, knee = (AHEAD * arm, HANDS * arm), (-BEHIND * thigh, KNEES * thigh)
     places = np.array([hand, hand, knee, knee]) * [(1, 1), (1, -1), (1, 1), (1, -1)]
     sizes = {
-        "lift": 0.053 * thigh, "margin": 0.13 * thigh, "sway": 0.21 * thigh, "lean": 0.19 * thigh,
-        "careful_sway": 0.15 * thigh, "careful_lean": 0.155 * thigh,
-        "forward": 1.03 * thigh, "backward": 0.88 * thigh, "aside": 0.3 * thigh, "shin": 1.6 * thigh,
+        "lift": 0.053 * thigh, "margin": 0.111 * thigh, "sway": 0.21 * thigh, "lean": 0.19 * thigh,
+        "careful_sway": 0.111 * thigh, "careful_lean": 0.183 * thigh,
+        "forward": 1.03 * thigh, "backward": 0.95 * thigh, "aside": 0.3 * thigh, "shin": 1.6 * thigh,
     }  # fmt: skip
     return CrawlGait(places, np.zeros(2), float(at.com_in_world[2]), **(sizes | changes))

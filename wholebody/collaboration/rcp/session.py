@@ -1,0 +1,37 @@
+"""Session: one connection to the desk, and the answer that it waits for."""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from wholebody.collaboration.rcp.users import Role
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A parameter that is being set."""
+
+    name: str
+    done: Future[None]
+
+
+@dataclass
+class Session:
+    """Who it is, what it wants to hear, and what is to be sent to it."""
+
+    number: int
+    local: bool
+    timeout: float  # s of silence after which it has no control any more
+    user: str = ""
+    role: Role = Role.OBSERVER
+    connected: bool = False
+    topics: tuple[str, ...] = ()
+    heard: float = 0.0
+    allowance: float = 0.0
+    wrong_secrets: int = 0
+    closing: bool = False
+    outbox: list[str] = field(default_factory=list)
+    setting: Setting | None = None
+    held: deque[str] = field(default_factory=deque)  # lines that came since then: answers keep their order
