@@ -17,7 +17,6 @@ from wholebody.locomotion.crawling.joints import BENT
 from wholebody.locomotion.crawling.pattern import KNEES
 from wholebody.locomotion.crawling.rough_gait import rough_gait_of
 from wholebody.locomotion.footsteps import Velocity
-from wholebody.locomotion.pendulum import GRAVITY
 from wholebody.model.model import Model
 from wholebody.perception.height_map import HeightMap
 from wholebody.robots.robot import Placement
@@ -104,22 +103,3 @@ def test_a_step_of_10_cm_is_climbed_by_those_who_know_of_it(knows, seconds):
     if knows == "map":
         assert not run.fell
         assert run.inside > 0.9
-
-
-def test_forces_that_spare_the_joints_hold_the_robot_as_well_and_with_less_effort():
-    crawler = Crawler(robots.load("atlas"), SLOW)
-    limits = np.array([joint.effort for joint in crawler.model.robot.moving])
-    gains = [crawler.model.robot.gains[name].stiffness for name in crawler.model.joint_names]
-    for load in (np.ones(4), np.array([0.5, 1.0, 1.0, 1.0])):
-        strain, weight = [], crawler.model.total_mass * GRAVITY
-        for spares in (False, True):
-            crawler.efforts.reset()
-            crawler.efforts.spares = spares
-            lead = crawler.efforts.lead(crawler.q, np.zeros(crawler.model.nv), load)
-            at, forces = crawler.model.at(crawler.q), crawler.efforts.forces
-            arms = np.array([at.position(frame) for frame in crawler.joints.frames]) - at.com_in_world
-            assert np.allclose(forces.sum(axis=0), [0.0, 0.0, weight], atol=1e-6)
-            assert np.allclose(np.cross(arms, forces).sum(axis=0), 0.0, atol=1e-6)
-            assert (np.linalg.norm(forces[:, :2], axis=1) < 0.7 * forces[:, 2]).all(), "within friction"
-            strain.append(np.sum((lead * gains / limits) ** 2))
-        assert strain[1] < 0.95 * strain[0]

@@ -93,7 +93,6 @@ class Crawler:
         """Put limbs on known ground, in the world in which it began at the origin, wherever the plan drifts to."""
         self.pattern.ground = DriftedGround(ground, self._drift)
         self.joints.bend_less()
-        self.efforts.spares = True
 
     def _drift(self) -> Place:
         """Where the plan's origin is by now: as limbs that bear are placed in the plan, and as odometry has them."""

@@ -1,8 +1,7 @@
 """CrawlEfforts: what joints have to push while a robot on limbs moves as planned, and how far servos must be led.
 
 M a + h − Σ Jᵢᵀ fᵢ = (0, τ): the six rows of the base, which nothing but the limbs holds, say what limbs bear together;
-of all forces that do, those of least Σ |fᵢ|²/aᵢ are taken, where aᵢ, the load, says how far a limb may bear; or, if it
-is to spare its joints, those of least efforts, with limbs that push against each other by friction. A servo
+of all forces that do, those of least Σ |fᵢ|²/aᵢ are taken, where aᵢ, the load, says how far a limb may bear. A servo
 pushes with τ = K (θ_told − θ) − D θ̇, so that joints are told θ* + (τ + D θ̇*) / K.
 """
 
@@ -12,13 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wholebody.locomotion.pendulum import GRAVITY
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 
 LEAST_LOAD = 1e-4
-SPREAD = 5.0
-"""How much the weight of the robot on a limb counts, if all joints at their limits count their number."""
 FRESH = 0.3
 """The share of a new acceleration in the one that counts: differences of positions are rough."""
 
@@ -28,7 +24,6 @@ class CrawlEfforts:
 
     forces      limbs × 3, N, in world: what the ground does to each
     inertial    M a + h − g, generalised forces
-    spares      whether forces are chosen that spare the joints
     """
 
     def __init__(self, model: Model, frames: Sequence[int], period: float) -> None:
@@ -37,8 +32,6 @@ class CrawlEfforts:
         gains = [model.robot.gains.get(name) for name in model.robot.joint_names]
         self._give = np.array([1 / gain.stiffness if gain and gain.stiffness > 0 else 0.0 for gain in gains])
         self._damping = np.array([gain.damping if gain else 0.0 for gain in gains])
-        self._limits = np.array([joint.effort for joint in model.robot.moving])
-        self.spares = False
         self._J = np.zeros((3 * len(self._frames), model.nv))
         self.reset()
 
@@ -58,25 +51,9 @@ class CrawlEfforts:
         J = self._J
         for index, frame in enumerate(self._frames):
             J[3 * index : 3 * index + 3] = at.jacobian(frame)[:3]
-        shares = np.maximum(np.repeat(load, 3), LEAST_LOAD)
-        f = self._sparing(need, shares) if self.spares else _least(J[:, :6].T, need[:6], shares)
+        G = J[:, :6].T
+        weighted = G * np.maximum(np.repeat(load, 3), LEAST_LOAD)
+        f = weighted.T @ np.linalg.solve(weighted @ G.T, need[:6])
         self.forces = f.reshape(-1, 3)
         efforts = (need - J.T @ f)[6:]
         return np.asarray((efforts + self._damping * v[6:]) * self._give)
-
-    def _sparing(self, need: Array, shares: Array) -> Array:
-        """Forces f of least Σ (τⱼ/limitⱼ)² + spread Σ (f/weight)²/a that hold the base: G f = need of it.
-
-        H f = g + Gᵀλ with A = J/limits, H = A Aᵀ + spread/(weight² a), g = A τ₀/limits.
-        """
-        G, A = self._J[:, :6].T, self._J[:, 6:] / self._limits
-        H = A @ A.T + np.diag(SPREAD / (self.model.total_mass * GRAVITY) ** 2 / shares)
-        solved = np.linalg.solve(H, np.column_stack([G.T, A @ (need[6:] / self._limits)]))
-        pulled, free = solved[:, :6], solved[:, 6]
-        return np.asarray(free + pulled @ np.linalg.solve(G @ pulled, need[:6] - G @ free))
-
-
-def _least(G: Array, need: Array, shares: Array) -> Array:
-    """Forces f of least Σ |f|²/a that hold the base: G f = need of it."""
-    weighted = G * shares
-    return np.asarray(weighted.T @ np.linalg.solve(weighted @ G.T, need))
