@@ -21,11 +21,12 @@ from experiments.crawl_gaits import FALLEN, LOOK, start_of
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.cli.crawl_ground import Eye, known_ground, known_heights
+from wholebody.cli.crawl_ground import REACH, Eye, known_ground, known_heights
 from wholebody.locomotion.crawling.footholds import LevelGround
 from wholebody.locomotion.crawling.rough_gait import rough_gait_of
 from wholebody.model import Model
 from wholebody.model.support import SupportPolygon
+from wholebody.robots.geometry import extent
 from wholebody.simulation import SensorModel, Simulation
 
 BEGIN = 2.5  # s, when it is told to crawl
@@ -49,11 +50,13 @@ BLOCKS = "blocks:height=0.05,seed={seed}"
 STEP = "steps:height={height},count=1,depth=2.5,ahead=0.8"
 ROWS = {
     "blocks up to 5 cm, map": Course(BLOCKS, 3.7, 3.2, 150.0),
-    "blocks up to 5 cm, no map (control)": Course(BLOCKS, 3.7, 3.2, 150.0, "nothing"),
+    "blocks up to 5 cm, no map (control)": Course(BLOCKS, 3.7, 3.2, 90.0, "nothing"),
     "blocks up to 5 cm, camera": Course(BLOCKS, 3.7, 3.2, 150.0, "camera"),
     **{f"step of {100 * up:.0f} cm, map": Course(STEP.format(height=up), 1.6, 0.8, 90.0) for up in (0.1, 0.12, 0.14)},
     "step of 10 cm, no map (control)": Course(STEP.format(height=0.1), 1.6, 0.8, 90.0, "nothing"),
     "step of 10 cm, camera": Course(STEP.format(height=0.1), 1.6, 0.8, 90.0, "camera"),
+    "bar 5 cm above its back": Course("bar:height={above}", 1.7, 1.2, 90.0),
+    "bar 5 cm below its back (control)": Course("bar:height={below}", 1.7, 1.2, 90.0),
 }
 
 
@@ -61,8 +64,9 @@ ROWS = {
 class Crossing:
     """One run: whether it came across, how far its hindmost knee came, and what it touched.
 
-    inside is the share of looks with the centre of mass above what bears, effort the hardest joint over its limit,
-    footholds (n × 2) where limbs came down, and heights the map that it went by, in the end.
+    inside is the share of looks with the centre of mass above what bears, effort the hardest joint over its limit, top
+    the highest that any part of it was, footholds (n × 2) where limbs came down, and heights the map that it went by,
+    in the end.
     """
 
     across: bool
@@ -74,6 +78,7 @@ class Crossing:
     effort: float
     mass: float
     touched: frozenset[str]
+    top: float
     footholds: np.ndarray
     heights: np.ndarray
 
@@ -83,7 +88,7 @@ class Watch:
 
     def __init__(self, simulation: Simulation, limits: np.ndarray) -> None:
         self.simulation, self.limits = simulation, limits
-        self.effort, self.fell, self.inside, self.touched = 0.0, False, [], set()
+        self.effort, self.fell, self.inside, self.touched, self.top = 0.0, False, [], set(), 0.0
         self._points, self._height = [], float(simulation.base_to_world[2, 3])
 
     def look(self) -> None:
@@ -99,13 +104,28 @@ class Watch:
             self.inside.append(polygon is not None and polygon.margin(simulation.com_in_world) > 0)
             self._points.clear()
             self.effort = max(self.effort, float(np.max(np.abs(simulation.truth["effort"]) / self.limits)))
+            self.top = max(self.top, top_of(simulation))
             self.fell = bool(simulation.base_to_world[2, 3] < self._height - FALLEN)
+
+
+def top_of(simulation: Simulation) -> float:
+    """How high the highest point of the robot is, m."""
+    _, high = extent(simulation.robot, simulation.truth["position"], simulation.base_to_world)
+    return float(high[2])
+
+
+def named(course: Course, crawling: Crawling, seed: int) -> str:
+    """The scene; bars are as high as the robot's back at rest, and 5 cm more or less."""
+    q, robot = crawling.crawler.q, crawling.crawler.model.robot
+    _, high = extent(robot, q[7:], start_of(crawling).matrix)
+    return course.scene.format(seed=seed, above=round(high[2] + 0.05, 3), below=round(high[2] - 0.05, 3))
 
 
 def trial(course: Course, seed: int) -> Crossing:
     """Crawl over a course, until it rests, falls, gives up, or time is over."""
     robot = robots.load("atlas")
-    crawling, scene = Crawling(robot, rough_gait_of(Model(robot))), course.scene.format(seed=seed)
+    crawling = Crawling(robot, rough_gait_of(Model(robot)))
+    scene = named(course, crawling, seed)
     crawler, actual = crawling.crawler, heavier(robot, mass_factor(seed))
     told, footholds = False, []
     with Simulation(actual, scene, seed=seed, sensors=SensorModel.realistic()) as simulation:
@@ -130,11 +150,11 @@ def trial(course: Course, seed: int) -> Crossing:
                 footholds.append(crawler.odometry.limbs[crawler.pattern.landed])
         reached = min(float(simulation.link_to_world(knee)[0, 3]) for knee in KNEES)
         seconds = simulation.time - BEGIN
-    across = crawling.standing and not crawling.trouble and reached > course.beyond
+    across = crawling.standing and not crawling.trouble and reached > course.beyond and BAR not in watch.touched
     heights = known_heights(scene) if eye is None else eye.mapper.heights
     return Crossing(
         across, watch.fell, crawling.trouble, seconds, reached, float(np.mean(watch.inside)), watch.effort,
-        actual.mass, frozenset(watch.touched), np.array(footholds), heights.heights,
+        actual.mass, frozenset(watch.touched), watch.top, np.array(footholds), heights.heights,
     )  # fmt: skip
 
 
@@ -154,8 +174,8 @@ def trials(name: str, course: Course, seeds: Sequence[int]) -> list[Crossing]:
 
 
 HEAD = (
-    "| | across | fell | stopped by itself | seconds | CoM inside (least) | mass | hardest joint |\n"
-    "|---|---|---|---|---|---|---|---|"
+    "| | across | fell | stopped by itself | touched the bar | seconds | CoM inside (least) | highest point | mass "
+    "| hardest joint |\n|---|---|---|---|---|---|---|---|---|---|"
 )
 
 
@@ -165,23 +185,52 @@ def row(name: str, runs: Sequence[Crossing]) -> str:
     cells = [
         name, f"{len(across)} of {len(runs)}", f"{sum(run.fell for run in runs)}",
         f"{sum(bool(run.trouble) and not run.fell for run in runs)}",
+        f"{sum(BAR in run.touched for run in runs)}",
         f"{np.mean([run.seconds for run in across]):.0f}" if across else "",
         f"{np.mean(inside):.1%} ({min(inside):.1%})",
+        f"{max(run.top for run in runs):.2f} m",
         f"{min(run.mass for run in runs):.0f} to {max(run.mass for run in runs):.0f} kg",
         f"{max(run.effort for run in runs):.0%}",
     ]  # fmt: skip
     return f"| {' | '.join(cells)} |"
 
 
+def draw(name: str, course: Course, run: Crossing, seed: int) -> None:
+    """The true heights and those that the robot went by, seen from above, with where limbs came down."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 1, figsize=(9, 8), layout="constrained", sharex=True)
+    (left, right), (low, high) = REACH
+    true = known_heights(course.scene.format(seed=seed)).heights
+    for axis, heights, title in zip(axes, (true, run.heights), ("true", "as it went by"), strict=True):
+        shown = axis.imshow(
+            100 * heights.T, origin="lower", extent=(left, right, low, high), vmin=-1, vmax=6, cmap="viridis"
+        )
+        axis.plot(*run.footholds.T, ".", color="red", markersize=4)
+        axis.set(title=title, ylabel="y [m]")
+    axes[1].set_xlabel("x [m]")
+    figure.colorbar(shown, ax=axes, label="height [cm]")
+    figure.suptitle(f"{name}, seed {seed}: {'across' if run.across else 'not across'}")
+    figure.savefig(RESULTS / f"crawl_rough_{course.knows}.png", dpi=90)
+    plt.close(figure)
+
+
 def main(seeds: Sequence[int], names: Sequence[str] = tuple(ROWS)) -> None:
     """Print and write the table."""
     head = f"Atlas, {robots.load('atlas').mass:.0f} kg (document: 82 kg, level ground only); effort limits enforced"
-    rows = [row(name, trials(name, ROWS[name], seeds)) for name in names]
+    RESULTS.mkdir(exist_ok=True)
+    rows = []
+    for name in names:
+        runs = trials(name, ROWS[name], seeds)
+        rows.append(row(name, runs))
+        if "blocks" in name:
+            draw(name, ROWS[name], runs[0], seeds[0])
     text = "\n".join([head, "", HEAD, *rows, ""])
     print(text, flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "crawl_rough.md").open("a", encoding="utf-8") as file:
-        file.write(text)
+    (RESULTS / "crawl_rough.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

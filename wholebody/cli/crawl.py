@@ -165,14 +165,11 @@ def crawl(
                 ("rest", lambda: None),
                 (f"forward {distance:g} m", lambda: crawling.crawl(distance=distance)),
             ]
-            orders += (
-                []
-                if rough
-                else [
+            if not rough:
+                orders += [
                     (f"turn {turn:g}°", lambda: crawling.turn(math.radians(turn))),
                     (f"backward {back:g} m", lambda: crawling.crawl(distance=-back)),
                 ]
-            )
             for name, order in orders:
                 if not crawling.trouble:
                     run.follow(name, obeying(crawling, order, shown, sees), lambda: crawling.progress)
