@@ -1,0 +1,28 @@
+"""CrawlingClient: tells a robot that runs where to crawl, from any process, and hears what becomes of it.
+
+with CrawlingClient("robot") as robot:
+    robot.wait(robot.stand())                        # on wrists and knees
+    robot.wait(robot.walk(distance=0.5))
+    robot.walk(velocity=(0.05, 0, 0.05), lasts=5.0)
+    robot.stop()
+"""
+
+from __future__ import annotations
+
+from wholebody.behaviors.crawling_desk import CONTROLLER
+from wholebody.behaviors.walking_client import WalkingClient
+
+
+class CrawlingClient(WalkingClient):
+    """What can be told is what a walking robot can be told, but for footsteps and steps in place."""
+
+    def __init__(self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0) -> None:
+        super().__init__(robot, controller, timeout)
+
+    def __str__(self) -> str:
+        """Who is at the other end."""
+        return f"the crawling controller '{self._controller}' of '{self._robot}'"
+
+    @property
+    def _remedy(self) -> str:
+        return f"python -m wholebody.cli.crawl_process {self._robot} atlas"
