@@ -100,6 +100,41 @@ def test_a_halt_ends_on_both_feet_after_one_step_at_most_without_a_jump(model, g
         assert np.allclose(after[-1].com_velocity, 0.0, atol=1e-4)
 
 
+def test_a_gait_that_allows_otherwise_for_its_legs_counts_from_the_next_walk_on_without_a_jump(model):
+    pattern = new_pattern(model)
+    pattern.follow(to_place(pattern.feet, Place(0.5, 0.0, 0.0), pattern.gait.limits), 0.0)
+    instant = pattern.gait.begin + 1.5 * pattern.gait.step_time
+    before = walked(pattern, instant)[-1]
+    pattern.adopt(replace(pattern.gait, swing_share=0.0), instant, keep=2)
+    after = pattern.at(instant)
+    for one, other in ((before.com, after.com), (before.com_velocity, after.com_velocity), (before.zmp, after.zmp)):
+        assert np.allclose(one, other, atol=0.01)
+    assert after.pull.any()
+    rest = walked(pattern, 12.0, instant)[-1]
+    pattern.follow(to_place(pattern.feet, Place(0.5, 0.0, 0.0), pattern.gait.limits), 12.0)
+    assert np.allclose(pattern.at(12.0).com, rest.com, atol=1e-4)
+    assert not any(target.pull.any() for target in walked(pattern, 14.0, 12.0))
+
+
+def test_the_legs_of_a_robot_that_names_none_are_not_allowed_for(model):
+    nameless = Model(replace(model.robot, groups={}), watch=SOLES)
+    assert gait_of(nameless).swing_share == 0.0
+    assert gait_of(model).swing_share > 0.05
+
+
+def test_after_a_halt_the_centre_of_mass_goes_less_far_past_its_rest_than_its_divergent_component_when_it_landed(model):
+    """That is where it would go if the weight only waited under it."""
+    pattern, soles = new_pattern(model), Soles(model.robot, scale=0.8)
+    pattern.follow(along(pattern.feet.middle, Velocity(0.2), 1.0, 8, pattern.gait.limits.spacing, "right"), 0.0)
+    instant = pattern.gait.begin + 3.5 * pattern.gait.step_time
+    walked(pattern, instant)
+    pattern.halt(instant, lambda feet: soles.area("both", *feet))
+    after = walked(pattern, instant + 4.0, instant)
+    landed = next(target for target in after if target.support == "both")
+    rest = after[-1].com[0]
+    assert 0.0 < max(target.com[0] for target in after) - rest < landed.dcm[0] - rest
+
+
 def test_the_legs_put_centre_of_mass_and_soles_where_the_pattern_has_them(model):
     pattern, legs = new_pattern(model, 0.6), Legs(model)
     pattern.follow(along(pattern.feet.middle, Velocity(0.2 / 0.6), 0.6, 4, 0.187, "right"), 0.0)
