@@ -12,7 +12,7 @@ from wholebody.behaviors.crawling_client import CrawlingClient
 from wholebody.behaviors.crawling_desk import CONTROLLER
 from wholebody.behaviors.walking_orders import Bearing
 from wholebody.errors import BadParameter, OrderNotDone
-from wholebody.locomotion.crawl_odometry import heading
+from wholebody.locomotion.crawling.odometry import heading
 from wholebody.parameters.remote import Remote
 
 pytestmark = pytest.mark.timeout(900)

@@ -9,10 +9,12 @@ from wholebody import robots
 from wholebody.errors import BadFootsteps, BadGait
 from wholebody.locomotion.balance.stabilizers import as_planned
 from wholebody.locomotion.balance.support_area import Soles, nearest_inside
+from wholebody.locomotion.both_feet import later
 from wholebody.locomotion.footsteps import Feet, Place, Velocity, along, in_place, to_place
 from wholebody.locomotion.gait import SOLES, gait_of, standing
 from wholebody.locomotion.legs import Legs
 from wholebody.locomotion.pattern import Pattern
+from wholebody.locomotion.swing import from_rest_to_rest
 from wholebody.model import Model
 
 PERIOD = 0.005
@@ -100,6 +102,41 @@ def test_a_halt_ends_on_both_feet_after_one_step_at_most_without_a_jump(model, g
         assert np.allclose(after[-1].com_velocity, 0.0, atol=1e-4)
 
 
+def test_a_gait_that_allows_otherwise_for_its_legs_counts_from_the_next_walk_on_without_a_jump(model):
+    pattern = new_pattern(model)
+    pattern.follow(to_place(pattern.feet, Place(0.5, 0.0, 0.0), pattern.gait.limits), 0.0)
+    instant = pattern.gait.begin + 1.5 * pattern.gait.step_time
+    before = walked(pattern, instant)[-1]
+    pattern.adopt(replace(pattern.gait, swing_share=0.0), instant, keep=2)
+    after = pattern.at(instant)
+    for one, other in ((before.com, after.com), (before.com_velocity, after.com_velocity), (before.zmp, after.zmp)):
+        assert np.allclose(one, other, atol=0.01)
+    assert after.pull.any()
+    rest = walked(pattern, 12.0, instant)[-1]
+    pattern.follow(to_place(pattern.feet, Place(0.5, 0.0, 0.0), pattern.gait.limits), 12.0)
+    assert np.allclose(pattern.at(12.0).com, rest.com, atol=1e-4)
+    assert not any(target.pull.any() for target in walked(pattern, 14.0, 12.0))
+
+
+def test_the_legs_of_a_robot_that_names_none_are_not_allowed_for(model):
+    nameless = Model(replace(model.robot, groups={}), watch=SOLES)
+    assert gait_of(nameless).swing_share == 0.0
+    assert gait_of(model).swing_share > 0.05
+
+
+def test_after_a_halt_the_centre_of_mass_goes_less_far_past_its_rest_than_its_divergent_component_when_it_landed(model):
+    """That is where it would go if the weight only waited under it."""
+    pattern, soles = new_pattern(model), Soles(model.robot, scale=0.8)
+    pattern.follow(along(pattern.feet.middle, Velocity(0.2), 1.0, 8, pattern.gait.limits.spacing, "right"), 0.0)
+    instant = pattern.gait.begin + 3.5 * pattern.gait.step_time
+    walked(pattern, instant)
+    pattern.halt(instant, lambda support, feet: soles.area(support, *feet))
+    after = walked(pattern, instant + 4.0, instant)
+    landed = next(target for target in after if target.support == "both")
+    rest = after[-1].com[0]
+    assert 0.0 < max(target.com[0] for target in after) - rest < landed.dcm[0] - rest
+
+
 def test_the_legs_put_centre_of_mass_and_soles_where_the_pattern_has_them(model):
     pattern, legs = new_pattern(model, 0.6), Legs(model)
     pattern.follow(along(pattern.feet.middle, Velocity(0.2 / 0.6), 0.6, 4, 0.187, "right"), 0.0)
@@ -145,3 +182,14 @@ def test_a_robot_without_soles_cannot_walk():
         standing(Model(robots.load("dreamer")))
     with pytest.raises(BadGait, match="double support"):
         replace(gait_of(Model(robots.load("hoap3"))), double_support=5.0)
+
+
+def test_the_way_of_the_feet_goes_on_as_the_polynomial_it_is():
+    """Of the fifth order, from rest to rest: what it is some time later, in one step or in two, at rest at its end."""
+    way = from_rest_to_rest(np.array([0.3, -0.1]), 0.7)
+    ended = later(later(way, 0.25), 0.45)
+    assert np.allclose(ended[0], [0.3, -0.1], atol=1e-12)
+    assert np.allclose(ended[1:3], 0.0, atol=1e-12)
+    assert np.allclose(
+        (later(way, 0.3001)[:5] - later(way, 0.2999)[:5]) / 2e-4, later(way, 0.3)[1:], rtol=1e-4, atol=1e-3
+    )

@@ -9,7 +9,7 @@ import numpy as np
 from wholebody.behaviors.lying import KeyFrameMotions, way_onto_limbs
 from wholebody.errors import BadState
 from wholebody.hardware import Record
-from wholebody.locomotion.crawler import Crawler
+from wholebody.locomotion.crawling.crawler import Crawler
 from wholebody.messages import Mode
 from wholebody.model.layout import Array
 from wholebody.motion.gait_plan import minimum_jerk

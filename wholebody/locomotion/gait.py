@@ -36,7 +36,7 @@ class Gait:
     inward          from the middle of the sole that supports to the weight, towards the other foot
     forward         from the middle of the sole that supports to the weight, ahead
     height          of the centre of mass above the soles; it changes only before the robot stands up
-    swing_share     how strongly a leg that swings pushes the body back, see swing_share()
+    swing_share     how strongly a leg that swings pushes the body back, see swing_share(); it changes between walks
     """
 
     step_time: Annotated[float, Unit("s"), Bounds(0.2, 5.0)] = 0.8

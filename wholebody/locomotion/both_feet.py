@@ -1,0 +1,32 @@
+"""The sum of both feet's places and its derivatives in time, 6 × 2: what legs do to the body's pendulum, see Pattern."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from wholebody.locomotion.footsteps import Feet
+from wholebody.locomotion.pendulum import ORDERS
+from wholebody.locomotion.swing import from_rest_to_rest
+from wholebody.model.layout import Array
+
+FACTORIALS: Array = np.array([math.factorial(order) for order in range(ORDERS)], dtype=float)
+
+
+def sum_of(feet: Feet) -> Array:
+    """Of their places, x and y."""
+    return np.array([feet.left.x + feet.right.x, feet.left.y + feet.right.y])
+
+
+def swung(before: Feet, after: Feet, duration: float) -> Array:
+    """The sum of both feet's places and its derivatives when one of them begins to swing, if any: 6 × 2."""
+    derivatives = from_rest_to_rest(sum_of(after) - sum_of(before), duration)
+    derivatives[0] += sum_of(before)
+    return derivatives
+
+
+def later(derivatives: Array, duration: float) -> Array:
+    """Those of the same polynomial some time later: its Taylor series."""
+    terms = duration ** np.arange(ORDERS) / FACTORIALS
+    return np.array([terms[: ORDERS - order] @ derivatives[order:] for order in range(ORDERS)])
