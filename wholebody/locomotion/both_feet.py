@@ -1,4 +1,4 @@
-"""The sum of both feet's places and its derivatives in time, 6 × 2: what legs do to the body's pendulum, see Pattern."""
+"""The sum of both feet's places and its derivatives, 6 × 2: what legs do to the body's pendulum, see Pattern."""
 
 from __future__ import annotations
 
