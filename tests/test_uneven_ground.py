@@ -27,20 +27,23 @@ def test_a_foot_turned_back_is_where_it_shall_be_in_a_robot_that_tilts():
     assert about + delta @ (told[:3, 3] - about) == pytest.approx(sole[:3, 3], abs=1e-12)
 
 
-def test_a_foot_that_lies_flat_shows_the_ground_and_one_on_its_edge_does_not():
+@pytest.mark.parametrize("rocking", [(1,), (0, 1)])
+def test_a_foot_on_its_edge_shows_nothing_and_is_turned_as_the_other_shows_that_lies_flat(rocking):
     model = Model(robots.load("hubo2plus"))
     estimator = BalanceEstimator(model, feet=SOLES)
     balance = estimator.balance._replace(contact=np.ones(2, bool), cop_in_sole=np.zeros((2, 2)))
     balance = balance._replace(sole_to_world=np.tile(np.eye(4), (2, 1, 1)))
-    balance.sole_to_world[:, :3, :3] = turned(np.array([0.03, 0.05, 0.0]))
-    edge = estimator.feet.outlines[1][:, 0].max()
-    balance.cop_in_sole[1] = (edge, 0.0)
+    balance.sole_to_world[0, :3, :3] = turned(np.array([0.03, 0.05, 0.0]))
+    balance.sole_to_world[1, :3, :3] = turned(np.array([-0.05, 0.0, 0.0]))
+    for side in rocking:
+        balance.cop_in_sole[side] = (estimator.feet.outlines[side][:, 0].max(), 0.0)
     ground = GroundTilt(estimator.feet.outlines)
     for _ in range(200):
         command = Command(np.zeros(3), np.zeros(2), np.eye(3), (np.eye(4), np.eye(4)), np.zeros(2), 0.5)
         ground.correct(command, balance, 0.005)
-    assert command.soles[0][:3, 2] == pytest.approx(balance.sole_to_world[0, :3, 2], abs=1e-3)
-    assert command.soles[1] == pytest.approx(np.eye(4))
+    shown = balance.sole_to_world[0, :3, 2] if rocking == (1,) else np.array([0.0, 0.0, 1.0])
+    for sole in command.soles:
+        assert sole[:3, 2] == pytest.approx(shown, abs=1e-3)
 
 
 def test_the_plate_tilts_as_it_is_told():

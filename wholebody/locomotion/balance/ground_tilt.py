@@ -1,7 +1,8 @@
 """GroundTilt: feet that stand are told to be turned as the ground is, so that the robot is upright above it.
 
 Legs that think the ground level turn all of the robot with it. A foot that lies flat shows how the ground is turned, by
-the attitude of the body and its joints; one that rocks on an edge, or swings, shows nothing.
+the attitude of the body and its joints; one that rocks on an edge, or swings, shows nothing. While one foot rocks, both
+are turned as the other shows: held as it was while that one goes along, it would twist the legs against each other.
 """
 
 from __future__ import annotations
@@ -52,9 +53,11 @@ class GroundTilt:
     def correct(self, command: Command, balance: Balance, period: float) -> None:
         """Turn the feet that stand about themselves."""
         gains = self.gains
+        flat = [self._lies_flat(balance, side) for side in range(2)]
         for side in range(2):
-            if self._lies_flat(balance, side):
-                seen = balance.sole_to_world[side, :2, 2]
+            shows = side if flat[side] else 1 - side
+            if balance.contact[side] and flat[shows]:
+                seen = balance.sole_to_world[shows, :2, 2]
                 self.tilts[side] += min(1.0, period * gains.follow) * (seen - self.tilts[side])
             elif not balance.contact[side]:
                 self.tilts[side] -= period * gains.forget * self.tilts[side]
