@@ -132,6 +132,9 @@ def test_on_a_phone_stop_and_pads_are_on_the_first_screen_and_the_ghost_goes_whe
         assert box["y"] + box["height"] < 780
         assert box["height"] >= 44
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    wait_for(lambda: page.evaluate("window.wholebody.pictures") > 0, 60)
+    drawn = page.evaluate("window.wholebody.view.frames")
+    wait_for(lambda: page.evaluate("window.wholebody.view.frames") > drawn + 2, 60)
     page.screenshot(path=SCREENSHOTS / "page-phone.png") if SCREENSHOTS else None
     with connect("test") as robot:
         for _ in range(100):

@@ -125,6 +125,7 @@ def test_a_task_marker_that_is_dragged_sets_the_goal_of_the_controller(page):
         thread.start()
         try:
             wait_for(lambda: page.evaluate("wholebody.markers.balls.size") == 1, 60)
+            wait_for(lambda: page.evaluate("wholebody.pictures") > 0, 60)  # it makes room for them once
             x, y = page.evaluate(
                 """() => { const {view, markers} = wholebody, box = view.canvas.getBoundingClientRect();
                 const at = markers.balls.values().next().value.position.clone().project(view.camera);
