@@ -9,6 +9,7 @@ import pytest
 
 from experiments.crawl_rough import Course, trial
 from wholebody import robots
+from wholebody.cli.crawl import crawl
 from wholebody.cli.crawl_ground import LENS, known_ground, known_heights
 from wholebody.errors import BadGoal
 from wholebody.locomotion.crawling.crawler import Crawler
@@ -103,3 +104,12 @@ def test_a_step_of_10_cm_is_climbed_by_those_who_know_of_it(knows, seconds):
     if knows == "map":
         assert not run.fell
         assert run.inside > 0.9
+
+
+def test_the_command_crawls_over_ground_that_the_robots_camera_maps(tmp_path, monkeypatch):
+    monkeypatch.setattr("wholebody.cli.crawl.LONGEST", 3.0)
+    crawl("atlas", ground=BLOCKS, distance=0.3, noise=True, seed=2, out=tmp_path, film=False, source=None)
+    report = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "It did not fall" in report
+    assert "forward 0.3 m" in report
+    assert "| turn" not in report, "on rough ground it crawls forward only"
