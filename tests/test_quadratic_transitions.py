@@ -1,9 +1,12 @@
 """Changes inside the controller with inequalities: Eq. 9 where no limit is reached; where one is, it holds."""
 
+import gc
+import tracemalloc
+
 import numpy as np
 import pytest
 from quadratic_examples import UNLIMITED, limits_of, model_of, of_all, standing
-from test_transitions import CYCLES, DURATION, LIMITED_CHANGES, PERIOD, standing_hubo
+from test_transitions import CYCLES, DURATION, LIMITED_CHANGES, PERIOD, reversed_levels, standing_hubo
 
 from wholebody.control import Durations, QuadraticController, Transitions
 
@@ -32,6 +35,20 @@ def test_as_long_as_no_limit_is_reached_the_way_is_that_of_equation_9(change):
         begun, ends = getattr(old, what), getattr(new, what)
         for command, share in zip(way, [*SHARES, 0.0], strict=True):
             assert getattr(command, what) == pytest.approx(ends + share * (begun - ends), abs=1e-6)
+
+
+def test_a_goal_that_asks_for_far_more_than_limits_permit_takes_all_of_its_time():
+    """Both ends keep the limits, so all between them does: as long as the robot is still, this is Eq. 9 too."""
+    model = model_of("hubo2plus")
+    snapshot, problem = model.at(model.posture("stand")), standing(model)
+    smooth = Transitions(QuadraticController(model, period=PERIOD), DURATIONS)
+    old = solved(smooth, snapshot, problem, 3)[-1]
+    problem.task("com").goal[0] += 0.1
+    way = solved(smooth, snapshot, problem, CYCLES + 1)
+    new = QuadraticController(model, period=PERIOD).solve(snapshot, problem)
+    assert new.active
+    for command, share in zip(way, [*SHARES, 0.0], strict=True):
+        assert command.effort == pytest.approx(new.effort + share * (old.effort - new.effort), abs=1e-4)
 
 
 def turned_back(inside):
@@ -127,7 +144,7 @@ def test_a_change_that_takes_no_time_is_made_at_once_and_ends_a_way_that_is_bein
     assert command.effort == pytest.approx(fresh.effort, abs=1e-6)
 
 
-def test_a_fault_on_the_way_gives_the_last_command_and_then_the_way_goes_on():
+def test_a_fault_on_the_way_gives_the_last_command_from_which_the_way_begins_anew():
     snapshot, problem, hand = standing_hubo()
     smooth = Transitions(QuadraticController(snapshot.model, period=PERIOD), DURATIONS)
     solved(smooth, snapshot, problem, 2)
@@ -143,3 +160,26 @@ def test_a_fault_on_the_way_gives_the_last_command_and_then_the_way_goes_on():
     assert after.fault is None
     assert smooth.active
     assert np.abs(after.effort - kept).max() < 0.5, "N·m"
+
+
+def test_ten_thousand_cycles_with_a_change_now_and_then_leave_nothing_behind():
+    snapshot, problem, hand = standing_hubo()
+    model, other = snapshot.model, reversed_levels(problem)
+    smooth = Transitions(QuadraticController(model, period=PERIOD), DURATIONS)
+
+    def run(cycles):
+        for cycle in range(cycles):
+            if cycle % 100 == 0:
+                hand.state = "disabled" if hand.state == "enabled" else "enabled"
+            smooth.solve(model.at(snapshot.q, snapshot.v), other if cycle % 400 < 200 else problem)
+
+    tracemalloc.start()
+    try:
+        run(400)
+        gc.collect()
+        before = tracemalloc.get_traced_memory()[0]
+        run(10_000)
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] - before < 2000, "bytes"
+    finally:
+        tracemalloc.stop()

@@ -194,9 +194,11 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         if self._distances is not None:
             self._distances.fill(snapshot, prepared.descent.memory)
         self._solve(snapshot, prepared, still, sheet.flat)
+        kernels.mix(*prepared.descent.memory)
         kernels.evaluate(*prepared.descent.memory)
         self._write(snapshot, prepared, still, sheet.flat)
         prepared.work.state[ACTIVE] = 0
+        prepared.departure.clear()
 
     def _fill_weights(self, prepared: Prepared) -> None:
         index = 0
@@ -231,10 +233,9 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
             self._fill_weights(now)
         sheet = now.sheets.take()
         verdict = self._solve(snapshot, now, self._settings, sheet.flat)
-        if verdict == kernels.UNSETTLED:
-            if not now.descent.run():
-                now.descent.relax()
-        elif verdict != kernels.WELL:
+        if now.departure.fading.share[0] > 0.0 and now.descent.settled(verdict):
+            verdict = kernels.mix(*now.descent.memory)
+        if not now.descent.settled(verdict):
             return self._safe(explain(verdict, now.table, snapshot), snapshot, now)
         slack, residual = self._write(snapshot, now, self._settings, sheet.flat)
         if slack.min(initial=0.0) < -TOLERATED:

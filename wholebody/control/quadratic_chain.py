@@ -107,7 +107,10 @@ def _swap(chain: Chain, a: int, b: int) -> None:
 
 @compiled
 def _reflect(chain: Chain, row: int, column: int, width: int, length: float) -> None:
-    """Reflect a column of that length, from `row` down, onto one entry, and all columns to its right alike."""
+    """Reflect a column of that length, from `row` down, onto one entry, and all columns to its right alike.
+
+    Rows in which the column has nothing stay as they are: those of joints that do not move what it speaks of.
+    """
     A, w, v = chain.A, chain.w, chain.reflections[row]
     n = len(chain.y)
     head = A[row, column]
@@ -125,12 +128,14 @@ def _reflect(chain: Chain, row: int, column: int, width: int, length: float) -> 
         w[c] = 0.0
     for i in range(row, n):
         vi = v[i]
-        for c in range(column + 1, width):
-            w[c] += vi * A[i, c]
+        if vi != 0.0:
+            for c in range(column + 1, width):
+                w[c] += vi * A[i, c]
     for i in range(row, n):
         vi = beta * v[i]
-        for c in range(column + 1, width):
-            A[i, c] -= vi * w[c]
+        if vi != 0.0:
+            for c in range(column + 1, width):
+                A[i, c] -= vi * w[c]
 
 
 @compiled

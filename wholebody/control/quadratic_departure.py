@@ -33,9 +33,10 @@ class Departure:
         if share > 0.0:
             self.fading.share[0] = share
         else:
-            self._arrive()
+            self.clear()
 
-    def _arrive(self) -> None:
+    def clear(self) -> None:
+        """Forget the way to this problem."""
         for each in self.fading:
             each[:] = 0.0
 
@@ -44,8 +45,8 @@ class Departure:
         if self._last is None:
             return
         borne, fading = self.fading.share[0] * self.fading.borne, other.fading
-        self._arrive()
-        other._arrive()
+        self.clear()
+        other.clear()
         fading.share[0] = fading.fresh[0] = 1.0
         fading.acceleration[:] = self._last.acceleration
         base = snapshot.model.nv - len(self._last.effort)

@@ -33,6 +33,12 @@ class Descent:
         self.memory, self.active = memory, active
         self.programs = Programs(ACCURACY)
 
+    def settled(self, verdict: int) -> bool:
+        """Whether a cycle can go on: it went well, or the programs do what was not settled, limits kept or not."""
+        if verdict == kernels.UNSETTLED and not self.run():
+            self.relax()
+        return verdict in (kernels.WELL, kernels.UNSETTLED)
+
     def run(self) -> bool:
         """Keep all limits; False if that cannot be."""
         losses, levels = self.active.losses, int(self.active.state[STRICTLY])

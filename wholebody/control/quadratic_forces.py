@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from wholebody.control.forces import count_pressed, fill_pressed
 from wholebody.control.quadratic_chain import Chain, factor_gram, factor_level, rotate
-from wholebody.control.quadratic_fading import fade_pressed
 from wholebody.control.quadratic_memory import (
     FORCE,
     HELD,
@@ -60,8 +59,6 @@ def factor_pushes(table: Integers, now: Values, a: All, held: int, tolerance: fl
             chain.A[k, passive + pressed + c] = work.K[a.driven[c], k]
     if pressed > 0:
         fill_pressed(table, sizes, a.memory, now, chain.A, chain.target)
-        if a.fading.share[0] > 0.0:
-            fade_pressed(a.fading, chain, passive, pressed)
     rank = factor_level(chain, 0, passive, width, 0, tolerance) if held > 0 else 0
     free = a.memory.free
     for k in range(passive - rank):

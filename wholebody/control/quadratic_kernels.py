@@ -21,12 +21,13 @@ from wholebody.control.memory import carve
 from wholebody.control.quadratic_active import UNSETTLED, learn_listed, list_violated, settle
 from wholebody.control.quadratic_levels import NOT_FINITE, NOT_POSITIVE, WELL, factor_levels
 from wholebody.control.quadratic_memory import FIRST, HELD, PERIOD, ROWS, WIDTH, All, open_all
+from wholebody.control.quadratic_mixing import ask_for_mixture
 from wholebody.control.quadratic_motion import complete
 from wholebody.control.quadratic_rows import fill_contact_rows, fill_limits
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array, Integers, Values, values
 
-__all__ = ["NOT_FINITE", "NOT_POSITIVE", "UNSETTLED", "WELL", "evaluate", "solve", "write"]
+__all__ = ["NOT_FINITE", "NOT_POSITIVE", "UNSETTLED", "WELL", "evaluate", "mix", "solve", "write"]
 
 
 @compiled
@@ -52,6 +53,15 @@ def solve(
         return verdict
     fill_contact_rows(now, a, table, contacts, bearing)
     fill_limits(now, a, settings, bearing, contacts)
+    verdict = complete(a)
+    return settle(a) if verdict == WELL else verdict
+
+
+@compiled
+def mix(integers: Integers, table: Integers, beyond: Integers, numbers: Array, counts: Integers) -> int:
+    """On the way from one law to another: solve all levels once more, asked for what was and what the law gives."""
+    a = open_all(integers, table, beyond, numbers, counts)
+    ask_for_mixture(a)
     verdict = complete(a)
     return settle(a) if verdict == WELL else verdict
 

@@ -6,7 +6,7 @@ import math
 
 from wholebody.control.memory import carve
 from wholebody.control.quadratic_chain import Chain, factor_gram, factor_level, solve_level
-from wholebody.control.quadratic_fading import fade_constraints, fade_rest, fade_tasks
+from wholebody.control.quadratic_fading import begin_with_the_law
 from wholebody.control.quadratic_forces import factor_forces, factor_pushes, note_level, through_pushes
 from wholebody.control.quadratic_memory import (
     FIRST,
@@ -56,7 +56,8 @@ def factor_levels(
     """Rows of everything, whitened and reflected level by level; the levels themselves go to work.levels."""
     fixed, floating = tree(integers, numbers), integers[5] == 1
     n, sizes, memory, work, chain, fading = a.n, a.sizes, a.memory, a.work, a.motion, a.fading
-    fades = fading.share[0] > 0.0
+    if fading.share[0] > 0.0:
+        begin_with_the_law(fading)
     out = carve(a.joints, n, sizes.held, sizes.shown, output)
     hard = settings[HARD_TOLERANCE]
     for i in range(len(work.losses)):
@@ -97,8 +98,6 @@ def factor_levels(
             total += A[i, c]
         if not math.isfinite(total):
             return NOT_FINITE
-    if fades:
-        fade_constraints(fading, memory, chain, held)
     used = factor_level(chain, 0, held, width, 0, hard)
     none = cut(work.losses, 0, (n,))
     _solve_once(chain, 0, held, 0, used, none)
@@ -106,8 +105,6 @@ def factor_levels(
     _solve_once(chain, held, free, used, more, none)
     used += more
     _add_forces(a, used)
-    if fades:
-        fade_tasks(fading, table, sizes.tasks, memory, chain, width, used)
     if settings[STRICT] == 0.0:
         for level in range(1, sizes.levels):
             memory.first_of_level[level] = width
@@ -125,8 +122,6 @@ def factor_levels(
     state[ROTATED] = used
     count = note_level(work, count, REST, 0, 0, used, n - used)
     state[LEVELS] = factor_forces(table, a, count, settings[TASK_TOLERANCE], hard)
-    if fades:
-        fade_rest(fading, chain, used, a.force, min(state[TURNED], held), held)
     return WELL
 
 

@@ -67,7 +67,7 @@ def _move(a: All) -> None:
         chain.y[c] = total / chain.A[c, c]
     for c in range(passive + pressed, passive + pressed + a.sizes.driven):
         k = chain.origin[c] - passive - pressed
-        chain.target[c] = f[a.driven[k]] - a.fading.share[0] * a.fading.effort[k]
+        chain.target[c] = f[a.driven[k]] - a.fading.kept[k]
 
 
 @compiled

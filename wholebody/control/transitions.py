@@ -6,8 +6,8 @@ After a switch, the command is τ + α (τ_old − τ), α from 1 to 0 (Eq. 9 of
   between them, which the new set of contacts bears as well as the old one did.
 - All else (a task's state, level or gains, a goal that jumps): the difference τ_old − τ is frozen instead, at the
   switch, so that the new law has all its feedback from the first cycle and only an offset fades out.
-- A controller with inequalities goes this way inside, where limits hold on the whole way: what every task got and what
-  it asks for differ by something that is frozen at the switch and fades out (`quadratic_fading`).
+- A controller with inequalities goes this way inside, where limits hold on the whole way: the difference of motion,
+  efforts and forces is frozen at the switch, and levels ask for less and less of it (`quadratic_fading`).
 
 Old problems are never solved again: that would cost twice the time, and ask for what was switched off for a reason.
 """
@@ -98,8 +98,7 @@ class Transitions:
         self._held: tuple[str, ...] = ()
         self._command = np.zeros(3 * len(controller.model.joint_names))
         self._old = np.zeros_like(self._command)
-        self._frozen = False
-        self._found = NOTHING
+        self._found = self._kind = NOTHING
         self._left = self._whole = 0
 
     @property
@@ -122,7 +121,7 @@ class Transitions:
             return result
         if self._found != NOTHING:
             self._begin()
-            self._old[:] = self._command if self._frozen else self._command - command
+            self._old[:] = self._command if self._kind == CONTACT else self._command - command
         if self._left > 0:
             self._fade(command)
         self._command[:] = command
@@ -136,7 +135,9 @@ class Transitions:
                 self.controller.depart(snapshot, problem)
         self.controller.fade(problem, self._share() if self._left > 0 else 0.0)
         result: Result = self.controller.solve(snapshot, problem)
-        if self._left > 0 and result.fault is None:
+        if self._left > 0 and result.fault is not None:  # the way begins anew, from the last safe command
+            self._found = max(self._found, self._kind)
+        elif self._left > 0:
             self._left -= 1
         return result
 
@@ -157,7 +158,7 @@ class Transitions:
 
     def _begin(self) -> None:
         self._whole = self._left = round(self.durations.of(self._found) / self.controller.period)
-        self._frozen, self._found = self._found == CONTACT, NOTHING
+        self._kind, self._found = self._found, NOTHING
 
     def _share(self) -> float:
         """α, a smooth step from 1 to 0."""
@@ -166,7 +167,7 @@ class Transitions:
 
     def _fade(self, command: Array) -> None:
         """Add α (τ_old − τ), and keep efforts within their limits."""
-        command += self._share() * (self._old - command if self._frozen else self._old)
+        command += self._share() * (self._old - command if self._kind == CONTACT else self._old)
         joints = len(command) // 3
         strongest = self.controller.limits[3]
         if self.controller.enforces_effort:
