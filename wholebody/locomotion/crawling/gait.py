@@ -56,7 +56,6 @@ class CrawlGait:
     careful_sway  sway when it goes backward, or turns on the spot
     careful_lean  lean when it goes backward, or turns on the spot
     pitch         of the trunk's root, forward; it does not change while it is on its limbs
-    back          of the centre of mass, towards the knees while a hand swings: the other one bears less
     shin          from a knee back to the toes
     toes          how much higher than on level ground feet are carried
     """
@@ -79,7 +78,6 @@ class CrawlGait:
     careful_sway: Annotated[float, Unit("m"), Bounds(0.001, 0.5)] = 0.056
     careful_lean: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.05
     pitch: Annotated[float, Unit("rad"), Bounds(0.0, 1.6)] = 0.754
-    back: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.0
     shin: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.6
     toes: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.0
 

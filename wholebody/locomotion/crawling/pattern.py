@@ -179,8 +179,8 @@ class CrawlPattern:
         goal = self._foothold(body.moved(velocity, (self.period - gait.swing) / 2), limb)
         others = np.delete(places, limb, axis=0)
         neutral = beside(body, gait.com)
-        back, aside = 0.0 if limb in KNEES else -gait.back, -math.copysign(self._most[0], gait.places[limb, 1])
-        lean = within(others, beside(body, gait.com + np.array([back, aside])), gait.margin) - neutral
+        aside = -math.copysign(self._most[0], gait.places[limb, 1])
+        lean = within(others, beside(body, gait.com + np.array([0.0, aside])), gait.margin) - neutral
         leant = done.end + max(self._wait(done.lean[1], lean), gait.briefest) / gait.pace
         swing = gait.swing_of(limb, float(np.linalg.norm((goal - places[limb])[:2])))
         planned = CrawlStep(
