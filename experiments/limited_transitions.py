@@ -3,7 +3,8 @@
     python -m experiments.limited_transitions
 
 Hubo2+ in MuJoCo, by efforts at 1 kHz. Its centre of mass is asked to be 6 cm ahead all of a sudden; a hand and the
-centre of mass change places in the order; a foot is lifted. Each change takes 0.3 s, that of a contact 0.2 s:
+centre of mass change places in the order, while the hand is 5 cm from its goal, or ("far") 17 cm, so that it then runs
+along limits; a foot is lifted. Each change takes 0.3 s, that of a contact 0.2 s:
 
 at once   the controller alone
 fade      its commands fade, τ + α (τ_old − τ), as those of WBOSC do
@@ -41,6 +42,7 @@ PERIOD, CHANGED, AFTER = 0.001, 0.3, 0.4  # s
 SOLES = ("left_sole", "right_sole")
 FRICTION, INSET = 0.6, 0.01
 AHEAD = 0.06  # m
+AWAY = {"order": 0.03, "far": 0.1}  # m, along each axis: from the hand to its goal
 
 Array = np.ndarray
 
@@ -57,10 +59,10 @@ class Sudden:
             self._build(snapshot)
         if self.what == "goal" and abs(time - CHANGED) < 0.5 * PERIOD:
             self.com.goal[0] += AHEAD
-        return self.after if self.what == "order" and time >= CHANGED else self.before
+        return self.after if self.what in AWAY and time >= CHANGED else self.before
 
     def _build(self, now: Snapshot) -> None:
-        away = (0.1, -0.1, 0.1) if self.what == "order" else (0.0, 0.0, 0.0)
+        away = AWAY.get(self.what, 0.0) * np.array([1.0, -1.0, 1.0])
         self.com = CenterOfMassTask("com", now.com_in_world, stiffness=(20.0, 20.0, 100.0))
         hand = CartesianPositionTask("hand", "right_palm", now.position(self.model.frame("right_palm")) + away)
         rest = (
@@ -77,7 +79,7 @@ def changes(model: Model) -> dict[str, tuple[Behavior, float]]:
     plan = PLANS["one foot"](model)
     return {
         "goal": (Sudden(model, "goal"), CHANGED),
-        "order": (Sudden(model, "order"), CHANGED),
+        **{each: (Sudden(model, each), CHANGED) for each in AWAY},
         "foot": (Balance(model, plan), plan.lifted[0]),
     }
 
