@@ -56,4 +56,10 @@ def control(host: str, port: str, seconds: str = "3") -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[2]) if sys.argv[1] == "serve" else control(*sys.argv[1:])
+    match sys.argv[1:]:
+        case "serve", port:
+            serve(port)
+        case host, port, *seconds if host != "serve":
+            control(host, port, *seconds)
+        case _:
+            sys.exit(__doc__)

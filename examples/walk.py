@@ -37,7 +37,8 @@ def main(name: str = "hubo2plus", where: str = "simulated") -> None:
             world.read(state)
             walking.cycle(state, reference)
             world.write(reference)
-    print(f"done after {time:.1f} s; it is thought to stand at {walking.walker.pattern.feet.middle}")
+    at = walking.walker.pattern.feet.middle
+    print(f"done after {time:.1f} s; by its steps it is at {at.x:.2f} m, {at.y:.2f} m, {math.degrees(at.yaw):.0f}°")
 
 
 def robot_records(robot):
