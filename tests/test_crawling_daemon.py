@@ -70,3 +70,19 @@ def test_it_kneels_down_and_crawls_as_other_processes_tell_it_and_changes_its_ga
             client.wait(client.go(0.2, 0.0, 0.3), LONG)
         with pytest.raises(OrderNotDone, match="those who walk"):
             client.wait(client.walk(steps_in_place=2), LONG)
+
+        told = [
+            sys.executable,
+            "-m",
+            "wholebody.cli",
+            "crawl",
+            "--name",
+            NAME,
+            "--order",
+            "walk 0.05",
+            "--order",
+            "stop",
+        ]
+        said = subprocess.run(told, capture_output=True, text=True, timeout=LONG)
+        assert said.returncode == 0, said.stderr
+        assert [line.split(":")[0].split("s  ")[1] for line in said.stdout.splitlines()] == ["walk 0.05", "stop"]

@@ -25,4 +25,4 @@ class CrawlingClient(WalkingClient):
 
     @property
     def _remedy(self) -> str:
-        return f"python -m wholebody.cli.crawl_process {self._robot} atlas"
+        return f"wholebody crawl --name {self._robot}"

@@ -18,9 +18,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
+from wholebody.behaviors.crawling_client import CrawlingClient
 from wholebody.cli.crawl_ground import NODDING, Eye, known_ground
 from wholebody.cli.crawl_lying import Controller, Lying, base_of, played, posture_and_base
 from wholebody.cli.crawl_support import SupportShown
+from wholebody.cli.walk_live import Process, follow
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.hardware import Record
 from wholebody.locomotion.crawling.odometry import heading
@@ -39,6 +41,8 @@ FALLEN = 0.2  # m that the pelvis is lower than at the start
 LONGEST = 150.0  # s of one order
 TELL = 2.0  # s between two lines
 CYCLES = 5
+Act = Callable[[], None]
+"""What a robot is told to do."""
 LEVEL = "flat"
 NEAR = View(elevation=-20.0, distance=0.9)
 """Of the film: the robot is low."""
@@ -128,58 +132,69 @@ def crawl(
     camera: Annotated[bool, typer.Option(help="Whether its own camera maps the ground, or it knows it.")] = True,
     source: Annotated[Path | None, typer.Option("--from", help="Motion capture (.bvh) to imitate instead.")] = None,
     cycles: Annotated[int, typer.Option(min=1, help="Cycles of the imitated gait.")] = CYCLES,
+    name: Annotated[str, typer.Option(help="Crawl with the robot that runs under this name (wholebody start).")] = "",
+    order: Annotated[
+        list[str] | None,
+        typer.Option(help="What that is to do, one after the other: stand (on wrists and knees), walk, turn, stop."),
+    ] = None,
     noise: Annotated[bool, typer.Option(help="Sensors with noise, resolution and delay.")] = True,
     seed: Annotated[int, typer.Option(min=0, help="Of the noise.")] = 0,
     out: Annotated[Path, typer.Option(help="Where to put film and report.")] = Path("out/crawl"),
     film: Annotated[bool, typer.Option(help="Whether to film it.")] = True,
 ) -> None:
     """See a virtual robot roll over, get on wrists and knees, crawl forward, turn, crawl back; or as a person did."""
+    if name:
+        follow(name, order or ["stand"], Process(CrawlingClient, "wholebody.cli.crawl_process"), console)
+        return
     loaded = robots.load(robot)
     imitation = None if source is None else imitate(CapturedGait.of(Capture.read(source)), Model(loaded))
-    rough = ground != LEVEL
-    gait = rough_gait_of(Model(loaded)) if rough else None
+    gait = None if ground == LEVEL else rough_gait_of(Model(loaded))
     crawling = Crawling(loaded, gait) if imitation is None else None
     out.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         sensors = SensorModel.realistic() if noise else None
         simulation = stack.enter_context(Simulation(loaded, ground, seed=seed, sensors=sensors))
         simulation.view = NEAR
-        recording = stack.enter_context(Recording(out / "crawl.mp4", 60.0)) if film else None
+        run = Crawl(loaded, simulation, stack.enter_context(Recording(out / "crawl.mp4", 60.0)) if film else None)
         if imitation is not None:
             simulation.reset(imitation.joints[0], base=base_of(imitation.model, imitation.q[0]))
-            run = Crawl(loaded, simulation, recording)
+            run.begin(float(simulation.base_to_world[2, 3]))
             run.follow(f"{cycles} cycles", player(imitation, cycles, simulation))
-        else:
-            assert crawling is not None
-            begin = posture_and_base(crawling, Lying.no if rough else lying)
-            simulation.reset(begin.joints, base=begin.base)
-            run = Crawl(loaded, simulation, recording)
-            run.begin(min(float(simulation.base_to_world[2, 3]), float(crawling.crawler.q[2])))
-            for name in begin.motions:
-                run.follow(name.replace("_", " "), played(loaded, name))
-            run.begin(float(crawling.crawler.q[2]))
-            crawling.crawler.begin_anew(simulation.time)
-            shown = SupportShown(crawling.crawler, stack.enter_context(SupportPublisher(loaded.name)))
-            sees = seeing(crawling, simulation, ground, camera, seed) if rough else None
-            orders: list[tuple[str, Callable[[], None]]] = [
-                ("rest", lambda: None),
-                (f"forward {distance:g} m", lambda: crawling.crawl(distance=distance)),
-            ]
-            if not rough:
-                orders += [
-                    (f"turn {turn:g}°", lambda: crawling.turn(math.radians(turn))),
-                    (f"backward {back:g} m", lambda: crawling.crawl(distance=-back)),
-                ]
-            for name, order in orders:
-                if not crawling.trouble:
-                    run.follow(name, obeying(crawling, order, shown, sees), lambda: crawling.progress)
-            shown.draw(out / "support.png")
-            run.inside = shown.inside / max(shown.looks, 1)
+        if crawling is not None:
+            get_on_limbs(run, crawling, lying if ground == LEVEL else Lying.no)
+            sees = None if ground == LEVEL else seeing(crawling, simulation, ground, camera, seed)
+            todo = {f"forward {distance:g} m": lambda: crawling.crawl(distance=distance)}
+            if ground == LEVEL:
+                todo[f"turn {turn:g}°"] = lambda: crawling.turn(math.radians(turn))
+                todo[f"backward {back:g} m"] = lambda: crawling.crawl(distance=-back)
+            crawl_about(run, crawling, todo, sees, out)
     (out / "report.md").write_text(run.text(), encoding="utf-8")
     console.print(run.text())
     console.print(f"written: {', '.join(str(path) for path in sorted(out.iterdir()))}")
     if run.fell or (crawling is not None and crawling.trouble):
         raise typer.Exit(1)
+
+
+def get_on_limbs(run: Crawl, crawling: Crawling, lying: Lying) -> None:
+    """Put the robot where it lies or stands, and play what gets it on wrists and knees."""
+    begin, height = posture_and_base(crawling, lying), float(crawling.crawler.q[2])
+    run.simulation.reset(begin.joints, base=begin.base)
+    run.begin(min(float(run.simulation.base_to_world[2, 3]), height))
+    for name in begin.motions:
+        run.follow(name.replace("_", " "), played(run.robot, name))
+    run.begin(height)
+    crawling.crawler.begin_anew(run.simulation.time)
+
+
+def crawl_about(run: Crawl, crawling: Crawling, todo: dict[str, Act], sees: Eye | None, out: Path) -> None:
+    """Rest, then do one thing after the other, until there is trouble; what bore, and the centre of mass, is drawn."""
+    with SupportPublisher(run.robot.name) as publisher:
+        shown = SupportShown(crawling.crawler, publisher)
+        for name, act in {"rest": lambda: None, **todo}.items():
+            if not crawling.trouble:
+                run.follow(name, obeying(crawling, act, shown, sees), lambda: crawling.progress)
+        shown.draw(out / "support.png")
+        run.inside = shown.inside / max(shown.looks, 1)
 
 
 def seeing(crawling: Crawling, simulation: Simulation, scene: str, camera: bool, seed: int) -> Eye | None:
@@ -190,15 +205,15 @@ def seeing(crawling: Crawling, simulation: Simulation, scene: str, camera: bool,
     return None
 
 
-def obeying(crawling: Crawling, order: Callable[[], None], shown: SupportShown, sees: Eye | None = None) -> Controller:
-    """A controller that gives an order first, and is done when the robot rests again, a while later at least."""
+def obeying(crawling: Crawling, act: Act, shown: SupportShown, sees: Eye | None = None) -> Controller:
+    """A controller that tells it one thing first, and is done when the robot rests again, a while later at least."""
     least = 1.0 if sees is None else NODDING
     began: list[float] = []
 
     def controller(state: Record, reference: Record) -> bool:
         if not began:
             began.append(float(state["time"]))
-            order()
+            act()
         crawling.cycle(state, reference)
         if sees is not None:
             sees.look(state, reference)

@@ -16,11 +16,12 @@ import typer
 from rich.console import Console
 
 from wholebody import robots
+from wholebody.behaviors.walking_client import WalkingClient
 from wholebody.channels import directory
 from wholebody.cli import life
 from wholebody.cli.plan import Plan
 from wholebody.cli.walk_film import Film
-from wholebody.cli.walk_live import follow
+from wholebody.cli.walk_live import Process, follow
 from wholebody.cli.walk_report import write_report
 from wholebody.cli.walk_script import ORDERS
 from wholebody.cli.walk_world import WalkedWorld
@@ -31,6 +32,7 @@ from wholebody.robots.robot import Robot
 from wholebody.simulation import ENGINES, Pace, SensorModel, join
 
 NAME = "walk_demo"
+PROCESS = "wholebody.cli.walk_process"
 WORDS = ", ".join(ORDERS)
 SAY_EVERY = 2.0
 """s of simulated time from one line to the next, if nothing new happens."""
@@ -60,7 +62,7 @@ def walk(
     if stabilizer not in NAMES:
         raise UnknownName("stabilizer", stabilizer, NAMES)
     if name:
-        follow(name, order or ["stand"], stabilizer, console)
+        follow(name, order or ["stand"], Process(WalkingClient, PROCESS, (stabilizer,)), console)
         return
     loaded = robots.load(robot)
     far = round(min(2.0, 2.0 * loaded.mass / 40.0 + 0.3), 1) if distance is None else distance
@@ -116,7 +118,7 @@ def start(stack: ExitStack, description: str, robot: Robot, stabilizer: str, log
     output = stack.enter_context(log.open("wb"))
     for module, *arguments in (
         (life.DAEMON.module, plan.text()),
-        ("wholebody.cli.walk_process", NAME, description, stabilizer),
+        (PROCESS, NAME, description, stabilizer),
     ):
         command = [sys.executable, "-m", module, *arguments]
         children.append(subprocess.Popen(command, stdout=output, stderr=output, preexec_fn=_end_with_parent))

@@ -1,4 +1,4 @@
-"""Orders to a robot that runs already (wholebody start): its walking controller is begun if there is none."""
+"""Orders to a robot that runs already (wholebody start); its controller, walking or crawling, is begun if none is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import NamedTuple
 
 from rich.console import Console
 
@@ -21,11 +22,19 @@ STARTING = 60.0
 LOOK_EVERY = 0.02  # s
 
 
-def follow(name: str, lines: Sequence[str], stabilizer: str, console: Console) -> None:
+class Process(NamedTuple):
+    """A controller that can be begun: who talks to it, its module, and what it is told beside the robot's names."""
+
+    client: type[WalkingClient]
+    module: str
+    arguments: tuple[str, ...] = ()
+
+
+def follow(name: str, lines: Sequence[str], controller: Process, console: Console) -> None:
     """Tell the robot one line after the other, and say when each is done; OrderNotDone if one is not."""
     script = Script(lines)
     with ExitStack() as stack:
-        robot = _controller(stack, name, stabilizer)
+        robot = _joined(stack, name, controller)
         said = 0
         while not script.over:
             script.go_on(robot, robot.doing.time)
@@ -42,16 +51,16 @@ def follow(name: str, lines: Sequence[str], stabilizer: str, console: Console) -
         raise OrderNotDone("not done", script.trouble)
 
 
-def _controller(stack: ExitStack, name: str, stabilizer: str) -> WalkingClient:
+def _joined(stack: ExitStack, name: str, controller: Process) -> WalkingClient:
     """A client of the controller that runs, or of one of our own, which stops the robot and ends with the stack."""
     try:
-        return stack.enter_context(WalkingClient(name, timeout=0.0))
+        return stack.enter_context(controller.client(name, timeout=0.0))
     except NoController:
         plan = plan_of(life.process_of(life.DAEMON, name))
         if plan is None:
             raise NoRobot(f"no robot called '{name}' is running; start one: wholebody start hubo2plus") from None
-    command = [sys.executable, "-m", "wholebody.cli.walk_process", name, plan.robot, stabilizer]
+    command = [sys.executable, "-m", controller.module, name, plan.robot, *controller.arguments]
     child = subprocess.Popen(command)
     stack.callback(child.wait)
     stack.callback(child.terminate)
-    return stack.enter_context(WalkingClient(name, timeout=STARTING))
+    return stack.enter_context(controller.client(name, timeout=STARTING))
