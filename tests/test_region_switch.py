@@ -27,12 +27,12 @@ class Rig:
         self.balance.contact[:] = True
 
     def told(self, zmp, dcm, cycles):
-        """Where the centre of mass is told to be while pressure and capture point are so far ahead."""
+        """Where the centre of mass is told to be while pressure and divergent component are so far ahead."""
         middle, places = self.target.com, []
         for _ in range(cycles):
             self.balance.cop_in_world[:2] = (middle[0] + zmp, middle[1])
-            self.balance.capture_point[:2] = (middle[0] + dcm, middle[1])
             self.balance.com_in_world[:2] = middle
+            self.balance.com_velocity[:2] = (self.target.omega * dcm, 0.0)
             places.append(self.stabilizer.correct(self.target, self.balance, DT).com[0] - middle[0])
         return places
 
