@@ -49,7 +49,6 @@ class Eye:
         crawler.crawl_over(self.mapper.ground)
         self._simulation, self._random = simulation, np.random.default_rng(seed)
         self._bias = LENS.bias * float(self._random.standard_normal())
-        self._camera = crawler.model.robot.sensors_of("camera")[0].name
         self._neck, self._next = _nodding(crawler.model.robot), 0.0
 
     def look(self, state: Record, reference: Record) -> None:
@@ -58,7 +57,7 @@ class Eye:
         reference["position"][self._neck] += NOD * min(max(NODDING - time, 0.0), 1.0)
         if time >= self._next:
             self._next = time + PERIOD
-            depth = self._simulation.depth(self._camera, LENS.width, LENS.height)
+            depth = self._simulation.depth(self.mapper.camera.name, LENS.width, LENS.height)
             self.mapper.see(LENS.as_measured(depth, self._bias, self._random), state)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from wholebody.behaviors.crawling import Crawling
-from wholebody.behaviors.lying import WAYS, KeyFrameMotions
+from wholebody.behaviors.lying import ONTO_LIMBS, KeyFrameMotions
 from wholebody.hardware import Record
 from wholebody.model import Model
 from wholebody.model.layout import Array
@@ -33,10 +33,10 @@ class Lying(StrEnum):
 
 
 MOTIONS = {
-    Lying.back: WAYS["back"],
-    Lying.belly: ("roll_left", *WAYS["back"]),
-    Lying.standing: ("kneel_down",),
-    Lying.no: (),
+    Lying.back: ONTO_LIMBS["back"],
+    Lying.belly: ("roll_left", *ONTO_LIMBS["back"]),
+    Lying.standing: ONTO_LIMBS["not"],
+    Lying.no: ONTO_LIMBS["limbs"],
 }
 PITCH = {Lying.back: -math.pi / 2, Lying.belly: math.pi / 2, Lying.standing: 0.0}
 

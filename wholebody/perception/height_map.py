@@ -47,14 +47,17 @@ class HeightMap:
         """All of the ground as known, and boxes on it: middle x y, length, width and height of their tops."""
         self.heights[:] = ground
         for x, y, length, width, top in boxes:
-            (i, j), (k, m) = self._cell(x - length / 2, y - width / 2), self._cell(x + length / 2, y + width / 2)
-            part = self.heights[max(i, 0) : max(k + 1, 0), max(j, 0) : max(m + 1, 0)]
+            part = self._part((x - length / 2, x + length / 2), (y - width / 2, y + width / 2))
             np.maximum(part, top, out=part)
 
     def put_level(self, x: tuple[float, float], y: tuple[float, float], height: float = 0.0) -> None:
         """A rectangle of ground as known: what the robot stands on."""
+        self._part(x, y)[:] = height
+
+    def _part(self, x: tuple[float, float], y: tuple[float, float]) -> Array:
+        """The cells of a rectangle that are on the map."""
         (i, j), (k, m) = self._cell(x[0], y[0]), self._cell(x[1], y[1])
-        self.heights[max(i, 0) : max(k + 1, 0), max(j, 0) : max(m + 1, 0)] = height
+        return self.heights[max(i, 0) : max(k + 1, 0), max(j, 0) : max(m + 1, 0)]
 
     def see(
         self,

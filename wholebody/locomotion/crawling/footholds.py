@@ -136,18 +136,19 @@ class DriftedGround:
     def foothold(self, wanted: Array, shin: Array | None = None) -> Array:
         """The best place nearby, in the plan."""
         drift = self._drift()
-        turned = None if shin is None else _beside(Place(0.0, 0.0, drift.yaw), shin)
-        x, y, height = self.ground.foothold(_beside(drift, wanted), turned)
+        turned = None if shin is None else beside(Place(0.0, 0.0, drift.yaw), shin)
+        x, y, height = self.ground.foothold(beside(drift, wanted), turned)
         return np.array([*Place(x, y, 0.0).seen_from(drift)[:2], height])
 
     def highest_between(self, start: Array, end: Array) -> float:
         """On the straight way."""
         drift = self._drift()
-        return self.ground.highest_between(_beside(drift, start), _beside(drift, end))
+        return self.ground.highest_between(beside(drift, start), beside(drift, end))
 
 
-def _beside(place: Place, point: Array) -> Array:
-    return np.array(place.beside(float(point[0]), float(point[1]))[:2])
+def beside(place: Place, seen: Array) -> Array:
+    """x y in world of a point seen from a place."""
+    return np.array(place.beside(float(seen[0]), float(seen[1]))[:2])
 
 
 def _without_pinholes(heights: Array) -> Array:

@@ -40,7 +40,7 @@ class GroundMapper:
         if not cameras:
             raise BadGoal(f"{robot.name} has no camera to see the ground with; give a map of it")
         self.crawler, self.heights, self.lens = crawler, heights, lens
-        self._camera = cameras[0]
+        self.camera = cameras[0]
         arms = [joint for name, joints in robot.groups.items() if "arm" in name for joint in joints]
         self._own = [crawler.model.frame(robot.joint(joint).child) for joint in arms]
         low, high = crawler.gait.places.min(axis=0), crawler.gait.places.max(axis=0)
@@ -55,11 +55,11 @@ class GroundMapper:
         at = crawler.model.at(q)
         trunk_to_world = self._trunk_to_world(at)
         camera = np.eye(4)
-        link = crawler.model.frame(self._camera.link)
+        link = crawler.model.frame(self.camera.link)
         camera[:3, :3], camera[:3, 3] = at.rotation(link), at.position(link)
         own = np.array([at.position(frame) for frame in self._own])
         self.heights.see(
-            depth, self.lens, trunk_to_world @ camera @ self._camera.at.matrix, FARTHEST,
+            depth, self.lens, trunk_to_world @ camera @ self.camera.at.matrix, FARTHEST,
             own @ trunk_to_world[:3, :3].T + trunk_to_world[:3, 3],
         )  # fmt: skip
         self.ground.look_again()

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wholebody.locomotion.crawling.footholds import Ground, LevelGround
+from wholebody.locomotion.crawling.footholds import Ground, LevelGround, beside
 from wholebody.locomotion.crawling.gait import FORWARD, CrawlGait
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.locomotion.pendulum import GRAVITY
@@ -267,11 +267,6 @@ class CrawlPattern:
         body = self._step.body[1]
         neutral = np.array([self._foothold(body, limb) for limb in range(4)])
         return np.asarray(np.linalg.norm((places - neutral)[:, :2], axis=1))
-
-
-def beside(body: Place, seen: Array) -> Array:
-    """x y in world of a point seen from a place."""
-    return np.array(body.beside(float(seen[0]), float(seen[1]))[:2])
 
 
 def gait_places(gait: CrawlGait, body: Place) -> Array:
