@@ -15,7 +15,7 @@ EXPERIMENTS := $(wildcard experiments/*.py)
 
 .NOTPARALLEL:    # one environment, one pip at a time, whatever -j says
 .DELETE_ON_ERROR:
-.PHONY: help demo page test bench lint torture experiments docs pictures lock clean FORCE
+.PHONY: help demo page wheel test bench lint torture experiments docs pictures lock clean FORCE
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -24,6 +24,10 @@ demo: $(VENV)/.demo $(BUILT)    ## see it work: film, pictures and report in out
 	@$(BIN)/wholebody demo
 
 page: $(VENV)/.page $(BUILT) $(BUNDLE)    ## build the operator page, for wholebody page
+
+wheel: $(VENV)/.core $(BUNDLE)    ## a wheel with the operator page in it, in dist
+	@[ -f $(BUNDLE) ] || { echo "wholebody: no npm, so no page, and no wheel without it" >&2; exit 1; }
+	@$(BIN)/python -m pip -q --disable-pip-version-check wheel --no-deps --no-build-isolation --wheel-dir dist .
 
 test: $(VENV)/.dev $(BUILT) $(BUNDLE)    ## run the tests
 	@$(BIN)/pytest

@@ -4,7 +4,8 @@
 core that the page's process takes meanwhile, and the one that draws the simulated camera, steadies and packs its
 pictures and finds things in them; neither is a control process. `query` is one of many pipelined `QUERY POSITION` over
 TCP. `key_to_reference` is the time from a key that turns the head, in Chromium, to the reference on the head's channel,
-`key_to_stop` that from Escape to the daemon's stop channel, both with the 3D view on. `late` is how late the daemon's
+`key_to_stop` that from Escape to the daemon's stop channel, `key_to_walk` that from a key that walks to the order on
+the channel of the legs, which walk with physics, all with the 3D view on. `late` is how late the daemon's
 cycles begin, `servo_late` the time from a state to the answer of a whole-body servo, both at 1 kHz; without anybody and
 with one Chromium and four WebSocket clients, in turns; a ratio is that of the medians of the turns' p99. `daemon_cpu`
 is the daemon's share of a core in the same turns. `antenna_…` is what an operator needs for the antenna task: commands,
@@ -23,12 +24,16 @@ from benchmarks.antenna import antenna_task
 from benchmarks.daemon import ROBOT, on_cpu
 from benchmarks.page_clients import browser, lookers
 from benchmarks.page_lateness import lateness
-from benchmarks.page_server import child, page, started
+from benchmarks.page_server import beside, child, page, started
 from benchmarks.processes import private_channels
 from benchmarks.report import Budget, Progress, Report, Section, Timing
 from wholebody import messages
+from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.behaviors.walking_orders import CONTROLLER
+from wholebody.behaviors.walking_orders import Kind as Order
 from wholebody.channels import Channel
 from wholebody.collaboration.page.viewer import Kind
+from wholebody.collaboration.rcp.desk import Rules
 from wholebody.hardware import Names
 from wholebody.parameters.owned import own_channel
 
@@ -39,7 +44,7 @@ PIPELINED = 500
 
 
 def run(quick: bool, progress: Progress) -> Report:
-    """Measure for about four minutes; quick, one."""
+    """Measure for about seven minutes; quick, two."""
     report, seconds = Report(), 4.0 if quick else 15.0
     with private_channels(), started(ROBOT, *SCENE), page() as (server, address, rcp):
         progress("poses and pictures to one page", 0.1)
@@ -49,10 +54,12 @@ def run(quick: bool, progress: Progress) -> Report:
         progress("keys in a browser", 0.4)
         with browser(address) as opened:
             keys = {} if opened is None else keys_in(opened, 10 if quick else 30)
-        if keys:
-            report.sections.append(Section("from key to channel", keys))
-        else:
-            report.notes.append("no Chromium or no Playwright here: keys were not measured")
+    if keys:
+        with private_channels(), started(ROBOT), page() as (_, address, _), browser(address) as opened:
+            keys["key_to_walk"] = walking_keys(opened, 5 if quick else 20, progress)
+        report.sections.append(Section("from key to channel", keys))
+    else:
+        report.notes.append("no Chromium or no Playwright here: keys were not measured")
     progress("how late daemon and servo are", 0.7)
     with private_channels():
         report.sections.append(Section("lateness of daemon and servo", lateness(3 if quick else 5, seconds / 2)))
@@ -77,6 +84,7 @@ def _limit(report: Report) -> None:
     report.limit_median("query", 200.0)
     if "key_to_reference" in report.results:
         report.limit_median("key_to_reference", 50_000.0)
+        report.limit_median("key_to_walk", 50_000.0)
         report.limit_median("key_to_stop", 200_000.0)
     report.budgets.append(Budget("daemon late with people / without", numbers["late_ratio"], 1.5, "ratio"))
     report.budgets.append(Budget("servo late with people / without", numbers["servo_late_ratio"], 1.5, "ratio"))
@@ -84,7 +92,7 @@ def _limit(report: Report) -> None:
 
 def to_one_page(server: int, address: str, seconds: float) -> dict[str, Timing | float]:
     """What one client is sent, and what that costs."""
-    camera = child(server, "camera_process")
+    camera = child(server, "processes.camera")
     with lookers(address, 1) as (looker,):
         until = time.monotonic() + 30.0
         while not _seen(looker).get(Kind.PICTURE, 0) and time.monotonic() < until:
@@ -103,7 +111,7 @@ def to_one_page(server: int, address: str, seconds: float) -> dict[str, Timing |
 
 
 def queries(port: int, batches: int) -> Timing:
-    """Microseconds a query, means over batches that are sent in one piece."""
+    """Microseconds a query, means over batches that are sent in one piece, as often as one connection may."""
     samples = []
     with socket.create_connection(("127.0.0.1", port)) as raw, raw.makefile("rb") as lines:
         raw.sendall(b"CONNECT observer\n")
@@ -112,8 +120,10 @@ def queries(port: int, batches: int) -> Timing:
             began = time.perf_counter()
             raw.sendall(b"QUERY POSITION\n" * PIPELINED)
             for _ in range(PIPELINED):
-                assert lines.readline().startswith(b"OK POSITION")
+                answer = lines.readline()
+                assert answer.startswith(b"OK POSITION"), answer
             samples.append((time.perf_counter() - began) / PIPELINED * 1e6)
+            time.sleep(PIPELINED / Rules.lines_per_second)
     return Timing.of(samples)
 
 
@@ -142,6 +152,34 @@ def keys_in(opened: Any, presses: int) -> dict[str, Timing | float]:
             stops.append((reader.stamp - began) * 1e6)
             time.sleep(0.1)
     return {"key_to_reference": Timing.of(looks), "key_to_stop": Timing.of(stops)}
+
+
+def walking_keys(opened: Any, presses: int, progress: Progress) -> Timing:
+    """Microseconds from a key to the velocity that the legs are told; they stand again before the next."""
+    walks = []
+    with (
+        beside("wholebody.cli.processes.walk", Names().robot, ROBOT),
+        WalkingClient(Names().robot, timeout=90.0) as legs,
+        Channel(Names().orders(CONTROLLER)) as channel,
+        channel.reader() as reader,
+    ):
+        progress("it stands up", 0.5)
+        legs.wait(legs.stand())
+        opened.wait_for_selector("#legs >> text=stands", timeout=30_000)
+        opened.locator("#view").focus()
+        for number in range(presses):
+            progress(f"walking key {number + 1} of {presses}", 0.5 + 0.2 * number / presses)
+            key = "KeyS" if number % 2 else "KeyW"
+            reader.latest()
+            began = time.monotonic()
+            opened.keyboard.down(key)
+            assert reader.wait(5.0, mode="next")
+            assert reader.message["kind"] == Order.VELOCITY
+            walks.append((reader.stamp - began) * 1e6)
+            legs.wait_until(lambda doing: not doing.standing, timeout=10.0)
+            opened.keyboard.up(key)
+            legs.wait_until(lambda doing: doing.standing, timeout=30.0)
+    return Timing.of(walks)
 
 
 def _seen(looker: Any) -> dict[int, int]:

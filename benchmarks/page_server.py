@@ -39,6 +39,16 @@ def page() -> Iterator[tuple[int, str, int]]:
             process.terminate()
 
 
+@contextlib.contextmanager
+def beside(module: str, *arguments: str) -> Iterator[None]:
+    """A process of a module, while it is wanted."""
+    with subprocess.Popen([sys.executable, "-m", module, *arguments]) as process:
+        try:
+            yield
+        finally:
+            process.terminate()
+
+
 def child(process: int, module: str) -> int:
     """The child of a process that runs a module."""
     until = time.monotonic() + 20.0

@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 import time
 
-from wholebody.behaviors.state_machine import State, StateMachine
+from wholebody.behaviors.state_machine import State, StateMachine, Watch
+from wholebody.behaviors.state_machine_channel import Published
 from wholebody.collaboration.rcp.client import Client
 from wholebody.errors import Refused
 
@@ -38,15 +39,18 @@ class Operator:
             ],
         )
 
-    def play(self) -> str:
+    def play(self, *watch: Watch) -> str:
         """Fetch it; done or failed."""
         self.robot.connect("operator")
         self.robot.take_control()
         self.robot.ask("NOTIFY [event, warning]")
         self.wait_for_legs()
-        end = self.mission.run(lambda events, timeout: self.event, [lambda _, change: self.path.append(change.after)])
+        end = self.mission.run(lambda events, timeout: self.event, [self.note, *watch])
         self.robot.give_control_back()
         return end
+
+    def note(self, _, change):
+        self.path.append(change.after)
 
     def wait_for_legs(self):
         """A walking controller takes some seconds to start."""
@@ -123,8 +127,8 @@ class Operator:
 
 if __name__ == "__main__":
     host, _, port = (sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:7878").partition(":")
-    with Client(host, int(port or 7878)) as client:
+    with Client(host, int(port or 7878)) as client, Published("antenna") as published:
         operator = Operator(client)
-        end = operator.play()
+        end = operator.play(published)  # the operator page of a robot on this machine draws the mission
         print(f"{end}: {operator.commands} commands, {operator.decisions} decisions. {operator.reason}")
         sys.exit(0 if end == "done" else 1)

@@ -2,16 +2,18 @@
 
     python -m experiments.crawl_capture [crawl.bvh]
 
-prints tables beside what the document says, and writes `results/crawl_capture_*.png`: the captured skeleton, and the
-robot with and without CoM rows. The cycle, its places and its timing are the same in both arms; only the two rows of
-the centre of mass are replaced by the position of the trunk, which goes along as the person's did. The robot is
-position controlled, without feedback, by commands that make up for how joints give way at rest. Every trial has another
-load that the plan does not know (up to 4 kg on a random link), noise on the commands, and a turned start. Effort limits
-are enforced. Any BVH file of one who crawls will do; without one, the person is made of numbers.
+prints tables beside what the document says, of one cycle and of as many in a row as lead two metres, and writes
+`results/crawl_capture_*.png`: the captured skeleton, and the robot with and without CoM rows. The cycle, its places and
+its timing are the same in both arms; only the two rows of the centre of mass are replaced by the position of the trunk,
+which goes along as the person's did. The robot is position controlled, without feedback, by commands that make up for
+how joints give way at rest. Every trial has another load that the plan does not know (up to 4 kg on a random link),
+noise on the commands, and a turned start. Effort limits are enforced. Any BVH file of one who crawls will do; without
+one, the person is made of numbers.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,12 +38,17 @@ from wholebody.simulation import Simulation
 from wholebody.simulation.cameras import View
 from wholebody.simulation.pictures import Image, side_by_side, write_png
 
-CYCLES = 5
+WAY = 2.1  # m that cycles in a row are to lead
 SEEDS = range(5)
 MOMENTS = 8
 FALLEN = 0.15  # m that the pelvis is lower than planned
 COMMAND_NOISE = 0.002  # rad
 HEAVIEST = 4.0  # kg
+HEAD = (
+    "\n{cycles} of its cycles in MuJoCo, {seeds} seeds\n"
+    f"{'':14s}{'no fall':>10s}{'forward':>14s}{'of plan':>8s}{'drift/gait':>13s}{'turn/gait':>10s}{'speed':>14s}"
+    f"{'inside':>9s}{'effort':>9s}"
+)
 DOCUMENT = "failed: fell on its hands, no progress forward (Fig. 4.22)"
 
 
@@ -63,7 +70,7 @@ class Trial:
     pictures: tuple[Image, ...] = ()
 
 
-def crawl(imitation: Imitation, seed: int, cycles: int = CYCLES, moments: int = 0) -> Trial:
+def crawl(imitation: Imitation, seed: int, cycles: int = 1, moments: int = 0) -> Trial:
     """Play so many cycles, from the first posture of the imitation, on its hands and knees."""
     robot, rng = imitation.model.robot, np.random.default_rng(seed)
     table = imitation.table(cycles)
@@ -114,12 +121,12 @@ def planned_height(imitation: Imitation, time: float) -> float:
     return float(np.interp(time % imitation.duration, rows, imitation.q[:, 2]))
 
 
-def arm(imitation: Imitation, seeds: Sequence[int] = SEEDS, cycles: int = CYCLES) -> list[Trial]:
+def arm(imitation: Imitation, seeds: Sequence[int] = SEEDS, cycles: int = 1) -> list[Trial]:
     """One trial for each seed; the first with pictures."""
     return [crawl(imitation, seed, cycles, MOMENTS if seed == seeds[0] else 0) for seed in seeds]
 
 
-def line(name: str, trials: Sequence[Trial], stride: float, cycles: int = CYCLES) -> str:
+def line(name: str, trials: Sequence[Trial], stride: float, cycles: int = 1) -> str:
     """A row of the table."""
     forward, across, turn = (np.array([getattr(t, what) for t in trials]) for what in ("forward", "across", "turn"))
     upright = f"{sum(not t.fell for t in trials):3d} of {len(trials):<3d}"
@@ -142,16 +149,13 @@ def main(path: str) -> None:
     arms = {"with CoM": imitate(gait, model), "without CoM": imitate(gait, model, with_com=False)}
     for name, imitation in arms.items():
         print(f"\n{name}: {imitation.stride:.2f} m in {imitation.duration:.2f} s\n{imitation.quality.table()}")
-    print(
-        f"\n{CYCLES} cycles in MuJoCo, {len(SEEDS)} seeds\n"
-        f"{'':14s}{'no fall':>10s}{'forward':>14s}{'of plan':>8s}{'drift/gait':>13s}{'turn/gait':>10s}{'speed':>14s}"
-        f"{'inside':>9s}{'effort':>9s}"
-    )
-    for name, imitation in arms.items():
-        trials = arm(imitation)
-        print(line(name, trials, imitation.stride), flush=True)
-        file = RESULTS / f"crawl_capture_{name.replace(' ', '_').lower()}.png"
-        write_png(file, side_by_side(trials[0].pictures))
+    for cycles in (1, math.ceil(WAY / arms["with CoM"].stride)):
+        print(HEAD.format(cycles=cycles, seeds=len(SEEDS)))
+        for name, imitation in arms.items():
+            trials = arm(imitation, cycles=cycles)
+            print(line(name, trials, imitation.stride, cycles), flush=True)
+            file = RESULTS / f"crawl_capture_{name.replace(' ', '_').lower()}_{cycles}.png"
+            write_png(file, side_by_side(trials[0].pictures))
 
 
 if __name__ == "__main__":

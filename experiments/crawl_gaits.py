@@ -3,10 +3,11 @@
     python -m experiments.crawl_gaits [TRIALS] [forward] [backward] [turn] [from=SEED]
 
 prints the tables beside the document's, writes them to `results/crawl_gaits_*.md`, and draws the paths of the limbs
-over ten gaits, seen from the pelvis (Fig. 4.10). Seeds are those from 100 on, of which none was used to find the gait,
-unless told. Sensors have noise, resolution and one cycle of delay, all links are
-heavier or lighter than the controller thinks by up to 5 %, and effort limits are enforced. Drift is aside, per gait; a
-gait is four steps; all runs count. Every gait of ours goes through the IK solver, so that the blind one, which knows
+over ten gaits, seen from the pelvis (Fig. 4.10). Seeds are those from 100 on, unless told; the first five served to
+find how hands prove their ground, none to find the gait. Sensors have noise, resolution and one cycle of delay, all
+links are heavier or lighter than the controller thinks by up to 5 %, and effort limits are enforced. Drift is aside,
+per gait; all runs count. A gait is four steps; in a full loop, in which the robot goes back to its stance each time, it
+is all of them from stance to stance. Every gait of ours goes through the IK solver, so that the blind one, which knows
 neither its heading nor its place, stands beside Table 4.6.
 """
 
@@ -37,6 +38,7 @@ FALLEN = 0.2  # m that the pelvis is lower than at the start
 BEGIN = 1.0  # s, when it is told what to do
 LOOK = 20  # cycles between two looks; what touched in the last five counts as bearing
 GAITS, CYCLE = 10, 3.9  # and seconds of one
+FULL = 0.7  # m of a full loop, as in the document
 PHASES = 30
 FRESH = 100  # the first seed
 RESULTS = Path(__file__).parent / "results"
@@ -65,22 +67,24 @@ class Trial:
     trouble: str
 
 
-def trial(order: Order, seed: int, seconds: float, *, steer: bool = True, feedback: bool = True) -> Trial:
-    """Crawl as ordered, until it rests or so many seconds are over."""
+def trial(
+    order: Order, seed: int, seconds: float, *, steer: bool = True, feedback: bool = True, loops: int = 1
+) -> Trial:
+    """Crawl as ordered, again whenever it rests until it was told so often, until it rests or the seconds are over."""
     robot = robots.load("atlas")
     crawling = Crawling(robot, heading=steer)
     crawling.crawler.feedback = feedback
     limits = np.array([joint.effort for joint in robot.moving])
-    told, fell, inside, effort, path, touched, limbs, steps = False, False, [], 0.0, [], [], [], []
+    told, fell, inside, effort, path, touched, limbs, steps = 0, False, [], 0.0, [], [], [], []
     with Simulation(heavier(robot, mass_factor(seed)), seed=seed, sensors=SensorModel.realistic()) as simulation:
         simulation.reset(crawling.crawler.q[7:], base=start_of(crawling))
         state, reference = simulation.new_state(), simulation.new_reference()
         height = float(simulation.base_to_world[2, 3])
-        while simulation.time < seconds and not fell and not (simulation.time > BEGIN + 1.0 and crawling.standing):
+        while simulation.time < seconds and not fell and not (told == loops and crawling.standing):
             simulation.read(state)
-            if not told and simulation.time >= BEGIN:
+            if told < loops and simulation.time >= BEGIN and crawling.standing and not crawling.trouble:
                 order(crawling)
-                told = True
+                told += 1
             crawling.cycle(state, reference)
             simulation.write(reference)
             simulation.advance()
@@ -97,7 +101,7 @@ def trial(order: Order, seed: int, seconds: float, *, steer: bool = True, feedba
                 limbs.append(seen_from_pelvis(crawling, simulation.truth["position"]))
                 steps.append(crawling.crawler.pattern.steps)
         rested = crawling.standing
-        gaits = crawling.crawler.pattern.steps / 4
+        gaits = crawling.crawler.pattern.steps / 4 if loops == 1 else told
     way = np.array(path)
     way[:, 3] = np.unwrap(way[:, 3])
     way = way[way[:, 0] >= BEGIN - 0.2]
@@ -138,8 +142,8 @@ def spread(values: Sequence[float], unit: str, digits: int = 3) -> str:
     return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f} {unit}"
 
 
-def row(name: str, runs: Sequence[Trial]) -> str:
-    """A row of Tables 4.2, 4.3 and 4.6: sizes per gait."""
+def row(name: str, runs: Sequence[Trial], periodic: bool = True) -> str:
+    """A row of Tables 4.2, 4.3 and 4.6: sizes per gait; how far limbs are off their mean path, if there is one."""
     drift, turn, way = (
         [abs(getattr(run, what)) / run.gaits for run in runs] for what in ("aside", "turned", "forward")
     )
@@ -147,7 +151,8 @@ def row(name: str, runs: Sequence[Trial]) -> str:
         name, f"{sum(not run.fell for run in runs)} of {len(runs)}", spread(drift, "m"),
         spread([math.degrees(each) for each in turn], "°", 2), spread(way, "m"),
         spread([abs(run.forward) / run.seconds for run in runs], "m/s"), *told(runs),
-        f"{max(abs(run.aside) for run in runs):.2f} m", spread([1e3 * period_error(run) for run in runs], "mm", 1),
+        f"{max(abs(run.aside) for run in runs):.2f} m",
+        spread([1e3 * period_error(run) for run in runs], "mm", 1) if periodic else "",
     ]  # fmt: skip
     return f"| {' | '.join(cells)} |"
 
@@ -196,7 +201,13 @@ def forward(seeds: Sequence[int]) -> list[str]:
         runs = trials(name, seeds, lambda c: c.crawl(velocity=(0.12, 0, 0)), seconds, steer)
         rows.append(row(name, runs))
         draw(name, runs[0])
-    return rows
+    return [*rows, full_loop("forward", seeds, FULL)]
+
+
+def full_loop(name: str, seeds: Sequence[int], distance: float) -> str:
+    """The row of a robot that goes back to its stance after each loop."""
+    name = f"{name}, full loop"
+    return row(name, trials(name, seeds, lambda c: c.crawl(distance=distance), 200.0, loops=GAITS), periodic=False)
 
 
 def backward(seeds: Sequence[int]) -> list[str]:
@@ -209,6 +220,7 @@ def backward(seeds: Sequence[int]) -> list[str]:
         "| document 4.3, full loop | | 0.346 m | 5.2° | 0.502 m | 0.058 m/s | | | | |",
         "| document 4.3, part loop | | 0.405 m | 4.8° | 0.520 m | 0.068 m/s | | | | |",
         row(name, runs),
+        full_loop("backward", seeds, -FULL),
     ]
 
 
@@ -228,11 +240,13 @@ def turn(seeds: Sequence[int]) -> list[str]:
     ]
 
 
-def trials(name: str, seeds: Sequence[int], order: Order, seconds: float, steer: bool = True) -> list[Trial]:
+def trials(
+    name: str, seeds: Sequence[int], order: Order, seconds: float, steer: bool = True, loops: int = 1
+) -> list[Trial]:
     """All seeds, one after the other, each with a line of how it went."""
     runs = []
     for number, seed in enumerate(seeds, 1):
-        run = trial(order, seed, seconds, steer=steer)
+        run = trial(order, seed, seconds, steer=steer, loops=loops)
         runs.append(run)
         how = "fell" if run.fell else run.trouble or "did not fall"
         print(

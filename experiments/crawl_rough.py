@@ -21,7 +21,7 @@ from experiments.crawl_gaits import FALLEN, LOOK, start_of
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.cli.crawl_ground import REACH, Eye, known_ground, known_heights
+from wholebody.cli.shows.ground import REACH, Eye, known_ground, known_heights
 from wholebody.locomotion.crawling.footholds import LevelGround
 from wholebody.locomotion.crawling.rough_gait import rough_gait_of
 from wholebody.model import Model
@@ -50,11 +50,14 @@ BLOCKS = "blocks:height=0.05,seed={seed}"
 STEP = "steps:height={height},count=1,depth=2.5,ahead=0.8"
 ROWS = {
     "blocks up to 5 cm, map": Course(BLOCKS, 3.7, 3.2, 150.0),
-    "blocks up to 5 cm, no map (control)": Course(BLOCKS, 3.7, 3.2, 90.0, "nothing"),
+    "blocks up to 5 cm, no map (control)": Course(BLOCKS, 3.7, 3.2, 150.0, "nothing"),
     "blocks up to 5 cm, camera": Course(BLOCKS, 3.7, 3.2, 150.0, "camera"),
-    **{f"step of {100 * up:.0f} cm, map": Course(STEP.format(height=up), 1.6, 0.8, 90.0) for up in (0.1, 0.12, 0.14)},
+    **{
+        f"step of {100 * up:.0f} cm, {knows}": Course(STEP.format(height=up), 1.6, 0.8, 90.0, knows)
+        for knows in ("map", "camera")
+        for up in (0.1, 0.12, 0.14)
+    },
     "step of 10 cm, no map (control)": Course(STEP.format(height=0.1), 1.6, 0.8, 90.0, "nothing"),
-    "step of 10 cm, camera": Course(STEP.format(height=0.1), 1.6, 0.8, 90.0, "camera"),
     "bar 5 cm above its back": Course("bar:height={above}", 1.7, 1.2, 90.0),
     "bar 5 cm below its back (control)": Course("bar:height={below}", 1.7, 1.2, 90.0),
 }

@@ -1,7 +1,8 @@
 """The runs on which estimators are compared: Hubo2+ with flexible ankles steps, walks, is pushed, hangs on a crane.
 
 Each is simulated once with perfect sensors; the sensors are made worse afterwards, so that all estimators, noises and
-seeds see the same motion. Nothing of it is closed loop: legs follow a sine of the pelvis by their closed form.
+seeds see the same motion. `step` is open loop: legs follow a sine of the pelvis by their closed form. `walk` is what
+`Walking` does with realistic sensors of its own: steps of 0.2 m that are balanced.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody import robots
+from wholebody.behaviors import Walking
+from wholebody.estimation import AnkleSpring
 from wholebody.hardware import Record
 from wholebody.kinematics import ClosedForm
+from wholebody.locomotion.gait import SOLES, gait_of
 from wholebody.model import Model
 from wholebody.robots import Robot
 from wholebody.robots.robot import Placement
@@ -102,6 +106,24 @@ def step(**how: float) -> Run:
     return record(simulation, Stepper(robot, **how))
 
 
+def walk(step_time: float, push: float = 0.0) -> Run:
+    """Walk by steps of 0.2 m, balanced; a push aside at the chest comes in the middle of it, N·s."""
+    robot = robots.load("hubo2plus")
+    flexible, spring = AnkleFlexibility(), AnkleSpring()
+    walking = Walking(robot, gait_of(Model(robot, watch=SOLES), step_time), ankles=spring)
+    posture = walking.walker.stance()
+    simulation = Simulation(robot, ankles=flexible, sensors=SensorModel.realistic(), posture=posture)
+    if push:
+        simulation.push(TORSO, (0.0, 10.0 * push, 0.0), 0.1, point=CHEST, start=7.0)
+    walking.stand(0.5)
+    return record(simulation, balanced=walking)
+
+
+def standing() -> Run:
+    """Stand, and nothing happens."""
+    return record(Simulation(robots.load("hubo2plus"), ankles=AnkleFlexibility()))
+
+
 def pushed() -> Run:
     """Stand, and be pushed at the chest every 1.5 s, each time from another side."""
     simulation = Simulation(robots.load("hubo2plus"), ankles=AnkleFlexibility())
@@ -136,14 +158,27 @@ def crane(root: ET.Element) -> Array:
     return ground
 
 
-def record(simulation: Simulation, stepper: Stepper | None = None, seconds: float = SECONDS) -> Run:
+def record(
+    simulation: Simulation,
+    stepper: Stepper | None = None,
+    balanced: Walking | None = None,
+    seconds: float = SECONDS,
+) -> Run:
     """Let a run go by."""
-    reference = simulation.new_reference()
+    state, reference, told = simulation.new_state(), simulation.new_reference(), False
     states, flexion, com = [simulation.truth], [simulation.ankle_flexion], [simulation.com_in_world]
-    while simulation.tick() < seconds:
+    while simulation.time < seconds:
         if stepper is not None:
             stepper.pose(simulation.time, reference["position"])
             simulation.write(reference)
+        if balanced is not None:
+            if balanced.standing and simulation.time > 2.0 and not told:
+                balanced.walk(distance=5.0)
+                told = True
+            simulation.read(state)
+            balanced.cycle(state, reference)
+            simulation.write(reference)
+        simulation.tick()
         states.append(simulation.truth)
         flexion.append(simulation.ankle_flexion)
         com.append(simulation.com_in_world)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from experiments.estimator_runs import PERIOD, Array, Run
 from wholebody.estimation import (
@@ -78,10 +79,12 @@ def full(run: Run, states: Iterator[Record], noise: float, stiffness: float = 75
         yield balance.balance.orientation
 
 
-def follow(run: Run, states: Iterator[Record], noise: float, stiffness: float = 753.0) -> Iterator[BalanceEstimator]:
-    """The full filter, cycle by cycle."""
-    spring = AnkleSpring(stiffness)
-    estimator = BalanceEstimator(Model(run.robot), spring=spring, noise=SupportNoise(accelerometer=noise))
+def follow(
+    run: Run, states: Iterator[Record], noise: float, stiffness: float = 753.0, **otherwise: float
+) -> Iterator[BalanceEstimator]:
+    """The full filter, cycle by cycle; `otherwise` are deviations that it is told besides."""
+    told = SupportNoise(accelerometer=noise, **otherwise)
+    estimator = BalanceEstimator(Model(run.robot), spring=AnkleSpring(stiffness), noise=told)
     for state in states:
         estimator.update(state)
         yield estimator
@@ -188,3 +191,21 @@ def surprise_of(run: Run, noise: float, seed: int = 0) -> float:
     seen = [each.filter.innovation for each in follow(run, states, noise)][COUNTED:]
     squared, numbers = np.sum(seen, axis=0)
     return float(squared / numbers)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Whether the full filter is as sure of roll and pitch as it may be, after the first seconds."""
+
+    errors: float  # squared, by their variances: 1 if it is, less if it is careful
+    below: float  # share of errors below two deviations: 95 % of a normal distribution
+
+
+def coverage_of(run: Run, noise: float, seed: int = 0, stiffness: float = 753.0, **otherwise: float) -> Coverage:
+    """Against the truth of the period that was measured; `otherwise` are deviations that it is told besides."""
+    off = []
+    for period, each in enumerate(follow(run, run.measured(sensors(noise), seed), noise, stiffness, **otherwise)):
+        if period >= COUNTED:
+            true, found = Rotation.from_quat(run.attitude[period - 1]), Rotation.from_quat(each.filter.orientation)
+            off.append((found.inv() * true).as_rotvec()[:2] / np.sqrt(np.diag(each.filter.covariance)[:2]))
+    return Coverage(float(np.mean(np.square(off))), float(np.mean(np.abs(off) < 2.0)))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,8 +26,8 @@ from wholebody.locomotion.balance.region_stabilizer import RegionGains, RegionSt
 from wholebody.locomotion.balance.regions import share_of
 from wholebody.locomotion.balance.stabilizers import Command, Stabilizer, as_planned
 from wholebody.locomotion.balance.support_area import Soles
-from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.swing import FootPoint
+from wholebody.locomotion.target import Target
 from wholebody.locomotion.walker import Walker
 from wholebody.simulation import SensorModel, Simulation
 
@@ -37,6 +37,7 @@ ARMS: dict[str, frozenset[str] | None] = {
     "no control": None,
     "attitude (5.4)": frozenset({"attitude"}),
     "static (5.5)": frozenset({"static"}),
+    "dynamic without arms": frozenset({"dynamic"}),
     "dynamic (5.6)": frozenset({"dynamic"}),
     "switched (5.8)": frozenset({"attitude", "static", "dynamic"}),
 }
@@ -93,15 +94,22 @@ class Stand:
         """Root mean square from the first blow on, m."""
         return float(np.sqrt(np.mean(np.sum(self.zmp[self.hit] ** 2, axis=1))))
 
+    @property
+    def at_limit(self) -> float:
+        """For how long from the first blow on a motor gave all it can, s."""
+        full = (np.abs(self.torque[self.hit]) > 0.999 * torque_limits()).any(axis=1)
+        return float(full.sum() * (self.time[1] - self.time[0]))
+
 
 class Stance:
     """On the right foot: the target that is always the same, and the walker's parts that bring it about."""
 
-    def __init__(self, modes: frozenset[str] | None) -> None:
+    def __init__(self, modes: frozenset[str] | None, arms: bool = True) -> None:
         self.walker = walker = Walker(robots.load("hoap3"), stabilizer="none", noise=SupportNoise(level=0.05))
         self.control: Stabilizer | None = None
         if modes is not None:
-            self.control = RegionStabilizer(walker.model, GAINS, steps=False, modes=modes)
+            gains = GAINS if arms else replace(GAINS, arms=0.0)
+            self.control = RegionStabilizer(walker.model, gains, steps=False, modes=modes)
         standing, feet = walker.pattern.at(0.0), walker.pattern.feet
         middle = Soles(walker.robot).area("right", *feet).mean(axis=0)
         self.target = Target(
@@ -130,7 +138,7 @@ class Stance:
 
 def run(arm: str, trouble: Trouble, seed: int = 0) -> Stand:
     """Stand on the right foot, and be disturbed."""
-    stance, random, rows = Stance(ARMS[arm]), np.random.default_rng(seed), []
+    stance, random, rows = Stance(ARMS[arm], "without arms" not in arm), np.random.default_rng(seed), []
     robot = stance.walker.robot
     trunk = max(robot.links, key=lambda link: link.mass).name
     real, sensors = heavier(robot, mass_factor(seed)), SensorModel.realistic()
@@ -182,8 +190,8 @@ def pressed(world: Simulation, sole_to_world: Array) -> Array:
 def main(seeds: int = 5) -> None:
     """Print the table, write it, and draw the first seed."""
     lines = [
-        "| disturbed by | controller | stand | ZMP/mm | sole used | roll, pitch/° | largest torque/limit |",
-        7 * "|---" + "|",
+        "| disturbed by | controller | stand | ZMP/mm | sole used | roll, pitch/° | largest torque/limit | at it/s |",
+        8 * "|---" + "|",
     ]
     print("\n".join(lines))
     RESULTS.mkdir(exist_ok=True)
@@ -209,17 +217,18 @@ def row(arm: str, runs: list[Stand]) -> str:
     """Medians of those that stand; all, if none does."""
     stand = [each for each in runs if not each.fell]
     counted = stand or runs
-    zmp, tilt, share, load = (
+    zmp, tilt, share, load, long = (
         float(np.median(values))
         for values in (
             [each.zmp_error for each in counted],
             [each.attitude_error for each in counted],
             [np.quantile(each.share[each.hit], 0.99) for each in counted],
             [(np.abs(each.torque[each.hit]) / torque_limits()).max() for each in counted],
+            [each.at_limit for each in counted],
         )
     )
     balance = f"{1e3 * zmp:.1f} | {share:.2f} | {math.degrees(tilt):.2f}"
-    return f"| {arm} | {len(stand)} of {len(runs)} | {balance} | {load:.2f} |"
+    return f"| {arm} | {len(stand)} of {len(runs)} | {balance} | {load:.2f} | {long:.2f} |"
 
 
 def draw_balance(name: str, number: int, shown: dict[str, Stand]) -> None:
@@ -264,7 +273,8 @@ def draw_joints(arm: str, each: Stand) -> None:
         below.set(xlabel="time [s]", ylabel="[N·m]")
         above.legend(fontsize=7, ncols=2)
     figure.suptitle(f"HOAP-3 on its right foot, {arm}: joint angles and torques (dashed: limits, estimated)")
-    figure.savefig(RESULTS / f"stabilizer_one_foot_{arm.split()[0]}.png", dpi=80)
+    name = arm.partition(" (")[0].replace(" ", "_")
+    figure.savefig(RESULTS / f"stabilizer_one_foot_{name}.png", dpi=80)
     plt.close(figure)
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 
 import numpy as np
 
 from experiments.stabilizer_step import pyplot
 from experiments.stabilizer_walk import RESULTS, run
 
-ARMS = ("none", "dcm without steps", "dcm")
+ARMS = ("none", "regions without steps", "regions", "dcm without steps", "dcm")
 DURATION = 0.1  # s
 STRONGEST = 400.0  # N
 
@@ -29,11 +30,18 @@ def survives(arm: str, direction: float, force: float) -> bool:
 
 
 def strongest(arm: str, direction: float, resolution: float) -> float:
+    """The largest force survived, N."""
+    return largest(lambda force: survives(arm, direction, force), resolution)
+
+
+def largest(
+    stands: Callable[[float], bool], resolution: float, weakest: float = 40.0, strongest: float = STRONGEST
+) -> float:
     """The largest force survived, N, by halving an interval at whose upper end it falls."""
-    low, high = 40.0, STRONGEST
+    low, high = weakest, strongest
     while high - low > resolution:
         middle = (low + high) / 2
-        low, high = (middle, high) if survives(arm, direction, middle) else (low, middle)
+        low, high = (middle, high) if stands(middle) else (low, middle)
     return low
 
 
@@ -56,11 +64,12 @@ def draw(angles: list[float], table: np.ndarray) -> None:
     """One closed line for each arm; 0° is forward, 90° to the left."""
     plt = pyplot()
     figure, axis = plt.subplots(subplot_kw={"projection": "polar"}, figsize=(6, 6))
+    figure.subplots_adjust(bottom=0.16)
     axis.set_theta_zero_location("N")
     for column, arm in enumerate(ARMS):
         axis.plot([*angles, angles[0]], [*table[:, column], table[0, column]], marker="o", label=arm)
     axis.set_title("impulse survived/(N s)")
-    figure.legend(loc="lower center", ncols=len(ARMS), fontsize="small")  # below the circle, so that it hides no angle
+    figure.legend(loc="lower center", ncols=3, fontsize="small")  # below the circle, so that it hides no angle
     figure.savefig(RESULTS / "stabilizer_push.png", dpi=100)
     plt.close(figure)
 

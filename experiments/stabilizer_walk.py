@@ -22,8 +22,7 @@ import numpy as np
 from wholebody import robots
 from wholebody.estimation import AnkleSpring
 from wholebody.locomotion.balance.dcm_stabilizer import DcmStabilizer
-from wholebody.locomotion.balance.stabilizers import stabilizer_named
-from wholebody.locomotion.balance.uneven_stabilizer import MOVING_GROUND
+from wholebody.locomotion.balance.region_stabilizer import RegionStabilizer
 from wholebody.locomotion.footsteps import (
     OTHER,
     Feet,
@@ -35,8 +34,10 @@ from wholebody.locomotion.footsteps import (
     in_place,
     to_place,
 )
-from wholebody.locomotion.gait import Gait, gait_of
+from wholebody.locomotion.gait import SOLES, Gait, gait_of
 from wholebody.locomotion.walker import Walker
+from wholebody.messages import Mode
+from wholebody.model import Model
 from wholebody.robots.robot import Robot
 from wholebody.simulation import AnkleFlexibility, SensorModel, Simulation
 
@@ -94,6 +95,7 @@ def quarter_turn(feet: Feet, gait: Gait) -> tuple[Footstep, ...]:
 
 
 ARMS = ("none", "none with legs", "dcm", "regions")
+STEPLESS = {"dcm": DcmStabilizer, "regions": RegionStabilizer}
 WALKS: dict[str, tuple[float, Steps]] = {
     "0.2 m in 0.6 s, 20 steps": (0.6, forward(0.2, 20)),
     "0.2 m in 0.8 s, 20 steps": (0.8, forward(0.2, 20)),
@@ -103,20 +105,18 @@ WALKS: dict[str, tuple[float, Steps]] = {
 
 
 def walker_of(robot: Robot, step_time: float | None, stabilizer: str, ankles: AnkleFlexibility | None = None) -> Walker:
-    """A walker that knows how soft its ankles are; "dcm without steps" may move no footstep.
+    """A walker that knows how soft its ankles are; "dcm without steps" and "regions without steps" move no footstep.
 
     "none" is the pattern of a plain pendulum, as the thesis has it; "none with legs" allows for the legs' inertia, as
     all the others do.
     """
-    gait = gait_of(Walker(robot, stabilizer="none").model, step_time)
+    model = Model(robot, watch=SOLES)
+    gait = gait_of(model, step_time)
     gait = replace(gait, swing_share=0.0) if stabilizer == "none" else gait
     spring = AnkleSpring(ankles.stiffness, ankles.damping) if ankles else None
-    walker = Walker(robot, gait, "none", spring, noise=MOVING_GROUND if stabilizer == "uneven" else None)
     name, _, rest = stabilizer.partition(" ")
-    walker.stabilizer = (
-        DcmStabilizer(walker.model, steps=False) if rest == "without steps" else stabilizer_named(name, walker.model)
-    )
-    return walker
+    chosen = STEPLESS[name](model, steps=False) if rest == "without steps" else name
+    return Walker(robot, gait, chosen, spring)
 
 
 def run(
@@ -130,8 +130,12 @@ def run(
     mass: float | None = None,
     scene: str = "flat",
     ankles: AnkleFlexibility | None = None,
+    settle: float = 0.0,
 ) -> Outcome:
-    """Walk, or without steps stand for some seconds; push: force along x and y for 0.1 s, and when."""
+    """Walk, or without steps stand for some seconds; push: force along x and y for 0.1 s, and when.
+
+    It holds its joints for `settle` seconds first, as after standing up, while the estimator finds out how it stands.
+    """
     robot = robots.load(name)
     walker = walker_of(robot, step_time, stabilizer, ankles)
     real = heavier(robot, mass_factor(seed) if mass is None else mass)
@@ -140,7 +144,19 @@ def run(
         if push is not None:
             trunk = max(robot.links, key=lambda link: link.mass).name
             simulation.push(trunk, (push[0], push[1], 0.0), 0.1, start=push[2])
+        _hold(simulation, walker, settle)
         return _follow(simulation, walker, steps, seconds)
+
+
+def _hold(simulation: Simulation, walker: Walker, seconds: float) -> None:
+    """Hold the joints; the estimator finds out how the robot stands."""
+    state, reference = simulation.new_state(), simulation.new_reference()
+    reference["position"], reference["mode"], reference["mask"] = walker.stance(), Mode.POSITION, True
+    while simulation.time < seconds:
+        simulation.read(state)
+        walker.estimator.update(state)
+        simulation.write(reference)
+        simulation.advance()
 
 
 def _follow(simulation: Simulation, walker: Walker, steps: Steps | None, seconds: float) -> Outcome:

@@ -39,9 +39,16 @@ def chromium():
 @contextlib.contextmanager
 def page_of(name, *options, walk=False):
     """The page of a robot that runs; its address, with the token."""
+    with page_process(name, *options, walk=walk) as (_, address):
+        yield address
+
+
+@contextlib.contextmanager
+def page_process(name, *options, walk=False):
+    """The same, and the process that serves it."""
     command = [*MAIN, "page", "--port", "0", "--name", name, *([] if walk else ["--no-walk"]), *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as page:
         try:
-            yield re.search(r"https?://\S+", page.stdout.readline())[0]
+            yield page, re.search(r"https?://\S+", page.stdout.readline())[0]
         finally:
             page.terminate()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wholebody.collaboration.rcp.body import Movement, Progress, Stage
+from wholebody.collaboration.rcp.body import Movement, Progress, Stage, Underway
 from wholebody.collaboration.rcp.commands import Handle, Order, Position
 from wholebody.errors import BadParameter
 
@@ -23,6 +23,8 @@ class SlowBody:
         self.at = Position(0.0, 0.0, 1.0)
         self.values = {"step.length": "0.2"}
         self.noticed: list[str] = []
+        self.wrong: list[str] = []
+        self.does: Underway | None = None
         self._news: list[Progress] = []
 
     def finish(self, stage: Stage = Stage.COMPLETED, text: str = "") -> None:
@@ -48,9 +50,15 @@ class SlowBody:
         news, self._news = self._news, []
         yield from news
 
+    def underway(self) -> Underway | None:
+        return self.does
+
     def remarks(self) -> Iterator[str]:
         remarks, self.noticed = self.noticed, []
         yield from remarks
+
+    def troubles(self) -> list[str]:
+        return self.wrong
 
     def sensors(self) -> dict[str, str]:
         return {"imu.roll": "0.01", "imu.pitch": "-0.02"}

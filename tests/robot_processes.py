@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from wholebody.channels import directory
-from wholebody.cli import life
+from wholebody.cli.processes import life
 
 MAIN = [sys.executable, "-m", "wholebody.cli"]
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -69,7 +69,7 @@ def resident_megabytes(process):
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
 
 
-def wait_for(condition, seconds=15.0):
+def wait_for(condition, seconds=40.0):
     """Wait until something is so, and return what the condition returned."""
     until = time.monotonic() + seconds
     while not (value := condition()):

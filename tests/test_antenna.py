@@ -25,19 +25,20 @@ GOAL = next(each for each in footprints(SCENE) if each.name == "goal_stand")
 pytestmark = pytest.mark.timeout(900)  # a busy machine simulates slowly
 
 
-def operator_of(robot):
+def operators():
+    """The class of operators of the example."""
     found = importlib.util.spec_from_file_location("antenna_operator", EXAMPLES / "antenna_operator.py")
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
-    return module.Operator(robot)
+    return module.Operator
 
 
 @contextlib.contextmanager
-def hall(seed):
+def hall(seed, scene=SCENE):
     """A robot in the hall with all its processes, and a client of it."""
-    with Rig(scene=SCENE, seed=seed) as rig:
-        rig.begin("camera_process", rig.robot.name, SCENE)
-        rig.begin("arms_process", rig.robot.name)
+    with Rig(scene=scene, seed=seed, real_time=2.0) as rig:  # nobody waits for camera and arms
+        rig.begin("processes.camera", rig.robot.name, scene)
+        rig.begin("processes.arms", rig.robot.name)
         command = [*MAIN, "rcp", "--port", "0", "--no-walk", "--no-camera", "--name", NAME]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
@@ -52,22 +53,50 @@ def thing(rig, name):
     return rig.world.thing_poses[rig.world.things.index(name)]
 
 
+def assert_stands_on_the_goal(rig):
+    antenna = thing(rig, "antenna")
+    assert np.hypot(antenna[0] - GOAL.x, antenna[1] - GOAL.y) < GOAL.length / 2
+    assert antenna[2] == pytest.approx(0.86, abs=0.01), "on the stand"
+    upright = 1 - 2 * (antenna[3] ** 2 + antenna[4] ** 2)
+    assert upright > 0.99
+
+
 def test_an_operator_has_the_antenna_found_fetched_and_put_where_it_belongs():
     with hall(seed=0) as (rig, client):
-        operator = operator_of(client)
+        operator = operators()(client)
         canister = thing(rig, "canister").copy()
         assert operator.play() == "done", operator.reason
         assert operator.path == ["search", "approach", "grasp", "carry", "place", "done"]
         assert operator.decisions == 2, "which thing it is, and which arm"
-        antenna = thing(rig, "antenna")
-        assert np.hypot(antenna[0] - GOAL.x, antenna[1] - GOAL.y) < GOAL.length / 2
-        assert antenna[2] == pytest.approx(0.86, abs=0.01), "on the stand"
-        upright = 1 - 2 * (antenna[3] ** 2 + antenna[4] ** 2)
-        assert upright > 0.99
+        assert_stands_on_the_goal(rig)
         assert thing(rig, "canister") == pytest.approx(canister, abs=0.005), "the other thing was left alone"
         assert rig.world.held == {}
         assert rig.upright
         print(f"{operator.commands} commands, {operator.decisions} decisions, {operator.robot_time() / 60:.1f} minutes")
+
+
+def right_handed(robot):
+    """An operator who has the antenna taken with the right hand, and held up, before it is carried."""
+
+    class RightHanded(operators()):
+        def choose_an_arm(self):
+            self.order("GRAB OBJECT(antenna)", lambda arms: "right_arm")
+
+        def go_to_the_goal(self):
+            self.order("USE OBJECT(antenna)")
+            if self.event == "done":
+                super().go_to_the_goal()
+
+    return RightHanded(robot)
+
+
+def test_what_the_right_hand_has_held_up_stands_where_it_was_put_down():
+    with hall(seed=0) as (rig, client):
+        operator = right_handed(client)
+        assert operator.play() == "done", operator.reason
+        assert_stands_on_the_goal(rig)
+        assert rig.world.held == {}
+        assert rig.upright
 
 
 def test_what_nobody_has_confirmed_or_holds_is_neither_grasped_nor_put_down():

@@ -9,8 +9,8 @@ from test_walking import Told
 from wholebody import robots
 from wholebody.behaviors.walking_orders import CONTROLLER, doing_record
 from wholebody.channels import Channel
-from wholebody.cli.base_pose import STALE, BasePose
-from wholebody.cli.whereabouts import AVERAGED, Pace
+from wholebody.cli.people.base_pose import STALE, BasePose
+from wholebody.cli.people.whereabouts import AVERAGED, Pace
 from wholebody.hardware import Names
 from wholebody.locomotion.footsteps import Place
 from wholebody.robots.robot import Placement

@@ -177,6 +177,7 @@ def test_what_is_wrong_is_told_with_its_line(file, old, new, line, said):
         (SMALL.replace("Spine", "Columna Ósea").encode("latin-1"), "line 6"),
         (b"PK\x03\x04 zip", "no BVH file"),
         (SMALL[: SMALL.index("MOTION")].encode(), "without the line MOTION"),
+        (SMALL[SMALL.index("MOTION") :].encode(), "no skeleton"),
     ],
 )
 def test_what_is_no_capture_is_refused(file, content, said):

@@ -11,7 +11,7 @@ from wholebody.behaviors.holding import ARMS, hand_of, holding_posture
 from wholebody.errors import BadGoal
 from wholebody.model.model import Model
 
-EVERY = ("hubo2plus", "minihubo", "hoap3", "hrp2", "teo", "atlas", "valkyrie", "dreamer")
+EVERY = [name for name in robots.names() if set(ARMS) <= set(robots.load(name).groups)]
 PERIOD = 0.005
 
 

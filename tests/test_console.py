@@ -17,11 +17,11 @@ from robot_processes import MAIN, daemon, end_all, kill_daemon, wait_for, wholeb
 
 from wholebody import messages
 from wholebody.channels import Channel
-from wholebody.cli import console_motion
 from wholebody.cli.console import completions, history_file
-from wholebody.cli.console_commands import COMMANDS, execute, find
-from wholebody.cli.console_profile import Move, Trapezoid
-from wholebody.cli.console_session import Session
+from wholebody.cli.terminal import motion as console_motion
+from wholebody.cli.terminal.commands import COMMANDS, execute, find
+from wholebody.cli.terminal.profile import Move, Trapezoid
+from wholebody.cli.terminal.session import Session
 from wholebody.errors import BadMessage, HardwareError, NoRobot, UnknownName
 from wholebody.hardware import connect
 from wholebody.messages import Silence

@@ -1,43 +1,67 @@
-"""Atlas crawls in MuJoCo to where the ground is lower than it should be: it notices, and rests."""
+"""Atlas crawls in MuJoCo to where the ground ends, or is lower than it should be: it takes its hand back, and rests."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from experiments.crawl_gaits import FALLEN, start_of
+from experiments.crawl_edge import to_an_edge
 from wholebody import robots
-from wholebody.behaviors.crawling import Crawling
-from wholebody.robots.robot import Placement
-from wholebody.simulation import SensorModel, Simulation
+from wholebody.errors import GroundMissing
+from wholebody.locomotion.crawling.gait import crawl_gait_of
+from wholebody.locomotion.crawling.landing import Landing
+from wholebody.locomotion.crawling.pattern import CrawlPattern
+from wholebody.locomotion.footsteps import Velocity
+from wholebody.model.model import Model
 
-EDGE, HEIGHT = 1.6, 0.1
-"""m: where the platform ends, and how much lower the ground is from there on."""
-HERE = EDGE - 0.42
-"""m: the middle of the robot, its hands are before the edge."""
+SECONDS = {0.5: 5.0, 0.76: 6.5}
+"""Until it rests, by how far before it the ground ends."""
 
 
-@pytest.mark.parametrize(("length", "trouble"), [(EDGE - 0.2, "off its plan"), (4.0, "")])
-def test_a_hand_that_comes_down_too_low_makes_it_rest_and_it_does_not_fall(length, trouble):
-    robot = robots.load("atlas")
-    crawling = Crawling(robot)
-    scene = f"steps:height={HEIGHT},count=1,ahead=0.2,depth={length}"
-    with Simulation(robot, scene, seed=100, sensors=SensorModel.realistic()) as simulation:
-        base = start_of(crawling).matrix.copy()
-        base[:3, 3] += (HERE, 0.0, HEIGHT)
-        simulation.reset(crawling.crawler.q[7:], base=Placement.of(base))
-        state, reference = simulation.new_state(), simulation.new_reference()
-        height = float(simulation.base_to_world[2, 3])
-        crawling.crawl(velocity=(0.12, 0.0, 0.0))
-        told = []
-        while simulation.time < 6.0:
-            simulation.read(state)
-            crawling.cycle(state, reference)
-            simulation.write(reference)
-            simulation.advance()
-            told.append(reference["position"].copy())
-        fell = simulation.base_to_world[2, 3] < height - FALLEN
-    assert not fell
-    assert trouble in crawling.trouble
-    assert bool(trouble) == bool(crawling.trouble)
-    assert np.array_equal(told[-1], told[-100]) == bool(trouble)
+@pytest.mark.parametrize(("ahead", "limb", "height"), [(0.5, "left", 0.5), (0.76, "right", 0.5), (0.5, "left", 0.1)])
+def test_a_hand_that_finds_no_ground_goes_back_and_it_rests_on_all_limbs(ahead, limb, height):
+    run = to_an_edge(ahead, seed=103, seconds=SECONDS[ahead], height=height)
+    assert f"{limb}_wrist came down and bears nothing" in run.trouble
+    assert not run.fell
+    assert run.rests
+
+
+def test_without_proof_of_the_ground_it_tips_over_the_edge():
+    run = to_an_edge(0.5, seed=103, seconds=5.0, proof=False)
+    assert run.fell
+
+
+def test_where_the_ground_goes_on_it_does_not_stop():
+    assert to_an_edge(4.0, seed=103, seconds=5.0).trouble == ""
+
+
+GAIT = crawl_gait_of(Model(robots.load("atlas")))
+
+
+def lands(forces):
+    """A hand comes down where nobody has been, and bears so much (N) in each cycle."""
+    landing, target = Landing(least=50.0, period=0.005), CrawlPattern(GAIT).at(0.0)
+    landing.swings(0, target)
+    for force in forces:
+        landing.bears(0, force, 100.0, target, ahead=True)
+    return landing
+
+
+def test_a_hand_that_bounces_has_ground_and_one_that_never_bears_has_none():
+    bounces = ([-50.0] * 20 + [400.0] * 10) * 8
+    assert lands(bounces).pressed[0] < 0.031
+    with pytest.raises(GroundMissing):
+        lands([-50.0] * len(bounces))
+
+
+def test_whether_a_limb_came_down_ahead_is_said_by_the_step_in_which_it_did_not_by_later_orders():
+    pattern, seen = CrawlPattern(GAIT), set()
+    pattern.velocity = Velocity(0.0, 0.0, 0.1)
+    for cycle in range(3000):
+        pattern.at(0.01 * cycle)
+        if pattern.steps == 5 and pattern.velocity.turn:
+            pattern.velocity = Velocity(0.1)
+        elif pattern.steps == 10:
+            pattern.velocity = Velocity()
+        seen.add((pattern.steps, pattern.landed_ahead))
+    assert {steps for steps, ahead in seen if ahead} == set(range(7, 12)), "the step under way when it is told turns on"
+    assert all(not ahead for steps, ahead in seen if steps <= 6)

@@ -18,6 +18,7 @@ from wholebody.locomotion.crawling.gait import CrawlGait, crawl_gait_of
 from wholebody.locomotion.crawling.joints import NEARING
 from wholebody.locomotion.crawling.odometry import CrawlOdometry
 from wholebody.locomotion.crawling.pattern import CrawlPattern, gait_places
+from wholebody.locomotion.crawling.roots import ROOTS
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.model import Model
 from wholebody.model.support import SupportPolygon
@@ -221,3 +222,17 @@ def test_odometry_follows_a_trunk_round_a_circle_from_limbs_that_stand_still():
 
 def _heading(rotation):
     return math.atan2(-rotation[0, 1], rotation[1, 1])
+
+
+@pytest.mark.parametrize("root", ROOTS.values(), ids=ROOTS)
+def test_where_limbs_agree_every_root_gives_the_same_centre_of_mass_and_a_slip_counts_by_its_weight(crawler, root):
+    crawler.begin_anew(0.0)
+    at, target = crawler.model.at(crawler.q), crawler.target
+    com, limbs = at.com_in_world.copy(), np.array([at.position(frame) for frame in crawler.joints.frames])
+    weights = root(np.array([1.0, 0.0, 1.0, 1.0]), np.array([500.0, 10.0, 600.0, 300.0]))
+    yaw = crawler._planned_trunk.yaw
+    found = crawler._com_in_plan(com - crawler.q[:3], limbs - crawler.q[:3], yaw, weights)
+    assert np.allclose(found, target.com, atol=2e-3)
+    limbs[2, 0] += 0.04
+    slipped = crawler._com_in_plan(com - crawler.q[:3], limbs - crawler.q[:3], yaw, weights)
+    assert found[0] - slipped[0] == pytest.approx(0.04 * weights[2] / weights.sum(), abs=1e-9)

@@ -10,15 +10,18 @@ import pytest
 from experiments.crawl_rough import Course, trial
 from wholebody import robots
 from wholebody.cli.crawl import crawl
-from wholebody.cli.crawl_ground import LENS, known_ground, known_heights
+from wholebody.cli.shows.ground import LENS, known_ground, known_heights
 from wholebody.errors import BadGoal
-from wholebody.locomotion.crawling.crawler import Crawler
+from wholebody.locomotion.crawling.crawler import SOFTNESS, Crawler
+from wholebody.locomotion.crawling.footholds import RoughGround
 from wholebody.locomotion.crawling.ground_mapper import GroundMapper
-from wholebody.locomotion.crawling.joints import BENT
-from wholebody.locomotion.crawling.pattern import KNEES
+from wholebody.locomotion.crawling.joints import BENT, FOOT, LEVEL
+from wholebody.locomotion.crawling.landing import Landing
+from wholebody.locomotion.crawling.pattern import BACK, KNEES, CrawlPattern
 from wholebody.locomotion.crawling.rough_gait import rough_gait_of
 from wholebody.locomotion.footsteps import Velocity
 from wholebody.model.model import Model
+from wholebody.model.support import SupportPolygon
 from wholebody.perception.height_map import HeightMap
 from wholebody.robots.robot import Placement
 from wholebody.simulation import Simulation
@@ -52,6 +55,83 @@ def test_on_rough_ground_the_torso_bends_less_than_it_could():
     bent = [np.abs(q[7:][torso]).max() for _, q in planned(crawler, 30.0)]
     assert free > BENT + 0.05, "the control arm"
     assert max(bent) <= BENT + 1e-3
+
+
+def test_a_trunk_that_does_not_pitch_spares_the_elbow_of_the_hand_that_bears(monkeypatch):
+    robot, heights = robots.load("atlas"), HeightMap.over((-1.5, 3.0), (-1.5, 1.5))
+    heights.put_boxes([])
+    heights.put_level((0.7, 3.0), (-1.5, 1.5), -0.05)
+    elbows, hardest = [robot.joint_names.index(f"{side}_arm_elx") for side in "lr"], []
+    for level in (1.0, LEVEL):
+        monkeypatch.setattr("wholebody.locomotion.crawling.joints.LEVEL", level)
+        crawler = Crawler(robot, SLOW)
+        on_plan(crawler, RoughGround(heights))
+        efforts = [
+            (crawler.model.at(q).g - crawler.efforts._J.T @ crawler.efforts.forces.ravel())[6:][elbows]
+            for _, q in planned(crawler, 11.0)
+        ]
+        hardest.append(np.abs(efforts).max() / robot.joint("l_arm_elx").effort)
+    assert hardest[0] > 1.3, "the control arm: while a hand comes down 5 cm lower"
+    assert hardest[1] < 0.8 * hardest[0]
+
+
+STEP = "steps:height=0.1,count=1,depth=2.5,ahead=0.6"
+
+
+@pytest.mark.timeout(120)
+def test_with_the_body_kept_back_hips_roll_less_while_a_knee_climbs(monkeypatch):
+    rolls = []
+    for back in (0.0, BACK):
+        monkeypatch.setattr("wholebody.locomotion.crawling.pattern.BACK", back)
+        crawler = Crawler(robots.load("atlas"), SLOW)
+        on_plan(crawler, known_ground(STEP))
+        plan = [(crawler._planned_rotation[2].copy(), target) for target, _ in planned(crawler, 35.0)]
+        assert plan[-1][1].ground[list(KNEES)].min() > 0.09, "both knees are up"
+        rolls.append(max(abs(math.degrees(math.atan2(up[1], up[2]))) for up, _ in plan))
+    assert rolls[0] > 35.0, "the control arm"
+    assert rolls[1] < 0.8 * rolls[0]
+
+
+def test_when_a_climbing_knee_lifts_the_centre_of_mass_is_inside_of_what_bears():
+    pattern = CrawlPattern(SLOW, ground=known_ground(STEP))
+    pattern.velocity, climbed, before = Velocity(0.04), 0, None
+    for time in np.arange(0.0, 40.0, 0.02):
+        target = pattern.at(time)
+        limb = None if all(target.bearing) else target.bearing.index(False)
+        if limb in KNEES and limb != before and np.ptp(pattern._step.places[list(KNEES), 2]) > 0.05:
+            polygon = SupportPolygon.of(np.delete(target.places, limb, axis=0))
+            assert polygon.margin((*target.com, 0.0)) > 0.8 * SLOW.margin
+            climbed += 1
+        before = limb
+    assert climbed, "the second knee went up"
+
+
+def test_the_plan_goes_slowly_only_while_a_limb_goes_far_up():
+    level, step = CrawlPattern(SLOW), CrawlPattern(SLOW, ground=known_ground(STEP))
+    hastes = {}
+    for pattern in (level, step):
+        pattern.velocity = Velocity(0.04)
+        hastes[pattern] = []
+        for time in np.arange(0.0, 40.0, 0.02):
+            target = pattern.at(time)
+            hastes[pattern].append((pattern.haste(time), all(target.bearing)))
+    assert {haste for haste, _ in hastes[level]} == {1.0}
+    assert {haste for haste, rests in hastes[step] if rests} == {1.0}
+    assert min(haste for haste, _ in hastes[step]) < 0.5
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+def test_on_mapped_ground_a_limb_that_is_not_felt_is_put_lower_but_not_far(mapped):
+    landing = Landing(least=50.0, period=0.005)
+    landing.mapped = mapped
+    target = CrawlPattern(SLOW).at(0.0)
+    landing.swings(0, target)
+    for _ in range(150):
+        landing.bears(0, 0.0, 300.0, target, ahead=False)
+    assert landing.late
+    assert landing.pressed[0] == pytest.approx(0.03 if mapped else 0.0)
+    landing.bears(0, 200.0, 300.0, target, ahead=False)
+    assert not landing.late
 
 
 def test_shins_and_feet_are_over_the_ground_behind_their_knees():
@@ -96,14 +176,23 @@ def test_a_robot_without_a_camera_maps_nothing():
 
 
 @pytest.mark.timeout(200)
-@pytest.mark.parametrize(("knows", "seconds"), [("map", 60.0), ("nothing", 25.0)])
+@pytest.mark.parametrize(("knows", "seconds"), [("map", 80.0), ("nothing", 25.0)])
 def test_a_step_of_10_cm_is_climbed_by_those_who_know_of_it(knows, seconds):
-    course = Course("steps:height=0.1,count=1,depth=2.5,ahead=0.6", 1.0, 0.6, seconds, knows)
+    course = Course(STEP, 1.0, 0.6, seconds, knows)
     run = trial(course, seed=1)
     assert run.across == (knows == "map"), run.trouble
     if knows == "map":
         assert not run.fell
         assert run.inside > 0.9
+
+
+@pytest.mark.timeout(200)
+def test_over_blocks_weight_is_shared_slowly_and_feet_are_carried_or_the_robot_shakes_and_a_hand_gives_way(monkeypatch):
+    course = Course("blocks:height=0.05,seed={seed}", 3.7, 3.2, 42.0)
+    assert not trial(course, seed=135).trouble
+    monkeypatch.setattr("wholebody.locomotion.crawling.crawler.SLOWER", SOFTNESS)
+    monkeypatch.setattr("wholebody.locomotion.crawling.joints.CARRIED", FOOT)
+    assert "leans" in trial(course, seed=135).trouble, "the control arm"
 
 
 def test_the_command_crawls_over_ground_that_the_robots_camera_maps(tmp_path, monkeypatch):

@@ -58,6 +58,10 @@ def test_a_sensor_that_stays_lost_makes_it_rest():
         crawling.crawl(distance=1.0)
 
 
+STIFF = 2e4
+"""N/m: what a limb bears more when it is pressed on."""
+
+
 class Blind:
     """A robot that does at once what it is told, without physics; limbs bear as planned, but for one that may not."""
 
@@ -86,7 +90,8 @@ class Blind:
         rest = at.g + crawler.efforts.inertial
         for limb, (frame, force) in enumerate(zip(crawler.joints.frames, crawler.efforts.forces, strict=True)):
             if limb != self.floats:
-                rest = rest - at.jacobian(frame)[:3].T @ force
+                pressed = np.array([0.0, 0.0, STIFF * crawler.landing.pressed[limb]])
+                rest = rest - at.jacobian(frame)[:3].T @ (force + pressed)
         return rest[6:]
 
 
@@ -158,9 +163,12 @@ def test_a_limb_that_finds_no_ground_makes_it_wait_and_then_rest():
     assert blind.crawling.trouble == "", "the control arm: ground is where it should be"
     while blind.crawling.crawler.pattern.landed != 0:
         blind.cycle(0.005)
-    blind.floats = 0
+    pattern, blind.floats = blind.crawling.crawler.pattern, 0
+    there, came_from = pattern.at(blind.time).places[0].copy(), pattern._left
     blind.cycle(3.0)
     assert "left_wrist came down and bears nothing" in blind.crawling.trouble
+    assert np.allclose(pattern._step.places[0], came_from)
+    assert np.linalg.norm(there - came_from) > 0.1, "it was elsewhere"
     still = blind.reference["position"].copy()
     blind.cycle(0.5)
     assert (blind.reference["position"] == still).all()

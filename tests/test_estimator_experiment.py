@@ -5,6 +5,7 @@ import pytest
 
 from experiments import stabilizer_estimator as experiment
 from experiments.estimator_runs import on_the_crane, step
+from wholebody.estimation import SupportNoise
 
 pytestmark = pytest.mark.timeout(600)  # the first test compiles the kernels
 
@@ -53,9 +54,33 @@ def test_on_a_walk_and_a_noise_it_was_not_chosen_for_the_full_filter_is_as_good(
     assert (flexion.error < 0.2 * flexion.peak).all()
 
 
+def test_on_a_balanced_walk_that_is_pushed_the_full_filter_is_as_good():
+    run = experiment.RUNS["0.8 s, pushed"]()
+    assert run.com[-1, 0] - run.com[0, 0] > 2.0
+    full, plain = (errors(name, run, 1.0) for name in ("full EKF", "plain EKF"))
+    assert full.both < 0.2 * plain.both
+    assert max(full.roll, full.pitch) < 0.2
+    flexion = experiment.flexion_of(run, 1.0)
+    assert (flexion.peak >= 1.0).all()
+    assert (flexion.error < 0.1 * flexion.peak).all()
+
+
 @pytest.mark.parametrize("noise", experiment.NOISES)
 def test_the_full_filter_is_no_surer_than_its_innovations_allow(other_walk, noise):
     assert 0.05 < experiment.surprise_of(other_walk, noise, seed=101) < 1.0
+
+
+@pytest.mark.parametrize(("noise", "seed"), [(0.1, 101), (1.0, 102), (1.0, 103), (10.0, 104)])
+def test_the_full_filter_is_never_surer_of_roll_and_pitch_than_it_may_be(other_walk, noise, seed):
+    found = experiment.coverage_of(other_walk, noise, seed)
+    assert found.below > 0.95
+    assert found.errors < 1.0
+
+
+def test_a_filter_that_is_told_a_tenth_of_the_noise_is_too_sure(other_walk):
+    noise = SupportNoise()
+    told = {each: 0.1 * getattr(noise, each) for each in ("level", "sole", "torque", "vibration", "ankle", "rocking")}
+    assert experiment.coverage_of(other_walk, 1.0, 102, **told).below < 0.8
 
 
 def test_without_ankle_torque_it_still_does(walking):

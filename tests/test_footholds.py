@@ -9,7 +9,8 @@ from wholebody import robots
 from wholebody.errors import BadGoal
 from wholebody.locomotion.crawling.footholds import DriftedGround, LevelGround, RoughGround
 from wholebody.locomotion.crawling.gait import crawl_gait_of
-from wholebody.locomotion.crawling.pattern import CrawlPattern
+from wholebody.locomotion.crawling.pattern import PHASES, SHARES, CrawlPattern
+from wholebody.locomotion.crawling.step import bump
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.model.model import Model
 from wholebody.perception.height_map import HeightMap
@@ -104,6 +105,18 @@ def test_a_swing_clears_everything_on_its_way():
     assert on_the_block > 100
 
 
+@pytest.mark.parametrize(("x", "goal"), [(0.6, 0.9), (1.1, 1.4), (0.72, 0.88), (0.6, 1.4), (0.3, 0.6)])
+def test_a_swing_is_over_all_on_its_way_and_no_higher_than_needed(x, goal):
+    ground, lift = RoughGround(with_a_block()), 0.02
+    pattern = CrawlPattern(crawl_gait_of(Model(robots.load("atlas")), lift=lift), ground=ground)
+    start, end = (np.array([each, 0.0, ground.heights.at(each, 0.0)]) for each in (x, goal))
+    rise = pattern._rise(start, end)
+    way = start + SHARES[:, None] * (end - start)
+    over = way[:, 2] + rise * bump(PHASES) - ground.highest_at(way[:, :2])
+    assert (over >= lift * bump(PHASES) - 1e-9).all()
+    assert rise == pytest.approx(lift) or (over - lift * bump(PHASES)).min() < 1e-9, "no higher"
+
+
 def test_a_map_of_no_size_is_refused():
     with pytest.raises(BadGoal, match="cells"):
         HeightMap.over((0.0, 0.0), (0.0, 1.0))
@@ -127,6 +140,7 @@ def test_limbs_of_a_plan_that_drifted_come_down_where_they_would_in_the_world():
     ends = [np.array(Place(x, 0.0, 0.0).seen_from(drift)[:2]) for x in (0.5, 0.9)]
     assert DriftedGround(ground, lambda: drift).highest_between(*ends) == pytest.approx(0.05)
     assert DriftedGround(ground, lambda: drift).highest_between(ends[0], ends[0]) == 0.0
+    assert DriftedGround(ground, lambda: drift).highest_at(np.array(ends)).tolist() == [0.0, STEP[4]]
 
 
 def looking_down():

@@ -5,17 +5,16 @@ import itertools
 import numpy as np
 import pytest
 
-from experiments.stabilizer_ground import over_a_platform, up_a_slope
+from experiments.stabilizer_ground import over_a_platform, up_a_ramp, up_a_slope
 from wholebody import robots
 from wholebody.estimation import BalanceEstimator
-from wholebody.locomotion.balance.ground_tilt import turned_about_itself
 from wholebody.locomotion.balance.stabilizers import Command
 from wholebody.locomotion.footing import Footing
 from wholebody.locomotion.footsteps import Feet, Velocity, along
 from wholebody.locomotion.gait import SOLES, gait_of, standing
 from wholebody.locomotion.pattern import Pattern
 from wholebody.locomotion.pendulum import GRAVITY
-from wholebody.locomotion.sole_yield import SoleYield
+from wholebody.locomotion.sole_yield import SoleYield, turned_about_itself
 from wholebody.model import Model
 
 pytestmark = pytest.mark.timeout(600)  # a busy machine simulates slowly
@@ -76,6 +75,17 @@ def test_a_foot_that_meets_the_ground_early_stays_there_and_all_that_follows_is_
         assert now[1].at.seen_from(now[0].at) == pytest.approx(was[1].at.seen_from(was[0].at), abs=1e-9)
 
 
+def test_feet_are_expected_to_land_on_ground_that_goes_on_as_it_lies_under_both(model, pattern, balance):
+    footing, gait, lean = Footing(model), pattern.gait, np.array([-0.08, 0.03])
+    weight = footing._weight
+    for time in np.arange(0.0, gait.begin + 0.999 * gait.single_support, PERIOD):
+        target = footing.feel(pattern.at(float(time)), balance, PERIOD, lean)
+        balance.wrench_in_sole[:, 2] = weight, 0.5 * weight * (time < gait.begin)
+    away = np.array(target.right.place[:2]) - np.array(target.left.place[:2])
+    assert target.right.height - target.left.height == pytest.approx(-lean @ away, abs=1e-3)
+    assert abs(lean @ away) > 0.01
+
+
 def test_a_foot_that_finds_no_ground_goes_down_to_it_and_only_the_other_bears_meanwhile(model, pattern, balance):
     footing, gait = Footing(model), pattern.gait
     targets = walk(footing, pattern, balance, (0.0, -0.02), gait.begin + gait.step_time)
@@ -132,10 +142,18 @@ def test_a_foot_that_is_pressed_as_it_shall_be_is_not_turned(model, balance):
     assert command.soles[0] == pytest.approx(np.eye(4))
 
 
-@pytest.mark.parametrize(("arm", "falls"), [("none", True), ("rough", False)])
+@pytest.mark.parametrize(("arm", "falls"), [("none with legs", True), ("rough", False)])
 def test_two_centimetres_up_and_down_that_nobody_planned_are_walked_and_open_loop_falls(arm, falls):
     assert over_a_platform(arm, 0.02, 5).fell == falls
 
 
-def test_a_slope_that_nobody_planned_is_walked():
-    assert not up_a_slope("rough", -3, 1).fell
+@pytest.mark.parametrize("degrees", [-5, 5])
+def test_slopes_under_its_feet_that_nobody_planned_are_walked(degrees):
+    assert not up_a_slope("rough", degrees, 1).fell
+
+
+@pytest.mark.parametrize("degrees", [3, 5])
+def test_it_walks_upright_from_level_ground_up_a_ramp_that_nobody_planned_and_open_loop_tilts_or_falls(degrees):
+    alone, feeling = (up_a_ramp(arm, degrees, 1) for arm in ("none with legs", "rough"))
+    assert not feeling.fell
+    assert feeling.tilt < 0.5 * min(np.radians(degrees), alone.tilt)

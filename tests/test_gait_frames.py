@@ -12,7 +12,7 @@ from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
 from wholebody.behaviors.lying import KeyFrameMotions
 from wholebody.cli import application
-from wholebody.cli.crawl_lying import Lying, posture_and_base
+from wholebody.cli.shows.lying import Lying, posture_and_base
 from wholebody.errors import BadGait
 from wholebody.locomotion.crawling.gait_frames import APART, crawl_frames
 from wholebody.locomotion.crawling.odometry import heading

@@ -76,8 +76,8 @@ def test_a_long_step_on_soft_ankles_lands_with_less_force_and_less_torque_about_
     assert not standard.fell
     assert not ours.fell
     assert standard.peak > 1.6, "or there is nothing to soften"
-    assert ours.excess < 0.5 * standard.excess
-    assert ours.deviation < 0.8 * standard.deviation
+    assert ours.excess <= 0.4 * standard.excess
+    assert ours.deviation <= 0.7 * standard.deviation
 
 
 def test_the_picture_is_drawn_and_the_table_compares_with_the_standard(monkeypatch, tmp_path):

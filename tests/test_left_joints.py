@@ -50,3 +50,26 @@ def test_joints_that_come_back_are_where_they_were_before(legs):
     assert legs.joints == pytest.approx(moved)
     legs.take(np.zeros(0, np.int64), moved)
     assert legs.joints == pytest.approx(before)
+
+
+def test_the_centre_of_mass_is_where_it_shall_be_while_arms_swing(legs):
+    snapshot = legs.seen_from_pelvis()
+    soles = tuple(np.array(snapshot.placement(MODEL.frame(sole))) for sole in SOLES)
+    asked = snapshot.com_in_world.copy()
+    offsets = np.zeros(len(legs.joints))
+    offsets[ARM[0]] = 0.8
+    legs.swing(offsets)
+    for _ in range(3):
+        truly = legs.balance(asked, np.eye(3), soles)
+    assert truly.com_in_world - truly.placement(MODEL.frame(SOLES[0]))[:3, 3] == pytest.approx(
+        asked - soles[0][:3, 3], abs=1e-4
+    )
+    assert truly.q[7 + ARM[0]] == pytest.approx(snapshot.q[7 + ARM[0]] + 0.8)
+
+
+def test_arms_that_somebody_else_has_are_not_swung(legs):
+    moved = legs.joints.copy()
+    moved[ARM] += 0.3
+    legs.take(ARM, moved)
+    legs.swing(np.full(len(moved), 0.5))
+    assert legs.joints[ARM] == pytest.approx(moved[ARM])

@@ -25,9 +25,9 @@ from robot_processes import (
 
 from wholebody import messages, robots
 from wholebody.channels import Channel
-from wholebody.cli import life
-from wholebody.cli.plan import Plan, filter_request, plan_of
-from wholebody.cli.watching import Watcher
+from wholebody.cli.looks.watching import Watcher
+from wholebody.cli.processes import life
+from wholebody.cli.processes.plan import Plan, filter_request, plan_of
 from wholebody.errors import BadMessage, UnknownName
 from wholebody.hardware import connect
 from wholebody.messages import Filter

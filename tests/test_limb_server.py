@@ -170,7 +170,7 @@ def test_processes_at_different_rates_move_different_arms_and_one_that_is_killed
         with connect("first", timeout=20.0):
             pass
         name = Names().robot
-        stack.enter_context(python("-m", "wholebody.cli.limbs_process", name, "hubo2plus"))
+        stack.enter_context(python("-m", "wholebody.cli.processes.limbs", name, "hubo2plus"))
         slow = stack.enter_context(wishing(name, "slow", 1, 7, "RSP", -0.3, -0.1))
         fast = stack.enter_context(wishing(name, "fast", 1, 90, "LSP", 0.1, 0.3))
         chief = stack.enter_context(wishing(name, "chief", 5, 20, "RSP", 0.4, 0.6))

@@ -7,8 +7,8 @@ from typing import Annotated
 import pytest
 from robot_processes import wait_for
 
-from wholebody.cli import live_parameters
-from wholebody.cli.live_parameters import LiveParameters
+from wholebody.cli.people import live_parameters
+from wholebody.cli.people.live_parameters import LiveParameters
 from wholebody.errors import BadParameter
 from wholebody.parameters import Bounds, Unit
 from wholebody.parameters.desk import Desk

@@ -16,7 +16,7 @@ from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
 from wholebody.behaviors.lying import KeyFrameMotions, lies, way_onto_limbs, way_up
 from wholebody.cli import application
-from wholebody.cli.crawl_lying import Lying, posture_and_base
+from wholebody.cli.shows.lying import Lying, posture_and_base
 from wholebody.errors import BadMotion, BadMotionFile, BadState, SensorLost, TipsOver, UnknownName
 from wholebody.motion import KeyFrames, library
 from wholebody.motion.keyframes import KeyFrame

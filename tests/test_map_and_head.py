@@ -38,6 +38,17 @@ def test_a_line_enters_a_block_where_marching_along_it_does(block, x, y, heading
         assert inside(block, x + t * math.cos(heading), y + t * math.sin(heading), 1e-6)
 
 
+@given(st.floats(-1, 4), st.floats(-1.5, 1.5), st.sampled_from([0.0, 0.5, 1.0, -0.5]))
+def test_in_a_room_there_is_as_much_space_to_all_sides_as_it_is_wide(x, y, quarters):
+    walls = [Block("e", 4.55, 0, 0.1, 4.2), Block("w", -1.55, 0, 0.1, 4.2)]
+    walls += [Block("n", 1.5, 2.05, 6, 0.1), Block("s", 1.5, -2.05, 6, 0.1)]
+    around = Map(walls).around(x, y, quarters * math.pi)
+    expected = [4.5 - x, 2.0 - y, x + 1.5, y + 2.0]
+    turned = int(2 * quarters)
+    assert list(around.values()) == pytest.approx(expected[turned:] + expected[:turned], abs=1e-9)
+    assert around["ahead"] + around["behind"] == pytest.approx(6.0 if turned % 2 == 0 else 4.0)
+
+
 def test_the_way_ends_a_margin_before_what_stands_at_its_goal():
     wall = Block("wall", 2.0, 0.0, 0.2, 4.0)
     way = Map([wall]).way(0.0, 0.0, 2.0, 0.0, 0.4)
@@ -53,6 +64,14 @@ def test_who_stands_too_near_to_a_wall_can_leave_and_comes_no_nearer():
     wall = Block("wall", 0.3, 0.0, 0.2, 4.0)
     assert Map([wall]).way(0.0, 0.0, -2.0, 0.0, 0.4).block is None
     assert Map([wall]).way(0.0, 0.0, 0.3, 0.0, 0.4).distance == 0.0
+
+
+def test_who_stands_before_a_narrow_stand_does_not_go_past_it_as_if_there_were_nothing_to_either_side():
+    stand = Block("stand", 0.45, 0.0, 0.1, 0.1)
+    beside = Map([stand]).way(0.051, 0.0, 0.45, 0.12, 0.4)  # something that was seen 12 cm from where it is
+    assert beside.block is stand
+    assert beside.distance < 0.03
+    assert Map([stand]).way(0.051, 0.0, 0.0, 0.5, 0.4).block is None, "it may go aside"
 
 
 @given(near, near, near, near)

@@ -39,6 +39,15 @@ def test_after_two_blows_the_zero_moment_point_and_the_waist_err_less_than_witho
     assert (np.abs(controlled.torque) <= experiment.torque_limits() + 1e-6).all()
 
 
+def test_after_blows_arms_swing_unless_they_are_left_alone(monkeypatch):
+    monkeypatch.setattr(experiment, "SECONDS", 2.6)
+    robot = experiment.robots.load("hoap3")
+    arms = [joint for group in ("left_arm", "right_arm") for joint in robot.group(group)]
+    with_arms, without = (experiment.run(arm, BLOWS, seed=5) for arm in ("dynamic (5.6)", "dynamic without arms"))
+    assert np.abs(with_arms.q - with_arms.q[0])[:, arms].max() > 0.1
+    assert np.abs(without.q - without.q[0])[:, arms].max() < 0.02
+
+
 def test_a_mode_of_balance_that_there_is_not_is_refused():
     model = experiment.Stance(None).walker.model
     with pytest.raises(UnknownName, match="static"):

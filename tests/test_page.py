@@ -1,19 +1,32 @@
 """The operator page, in a real browser, beside a real daemon."""
 
 import json
+import os
 import re
+import signal
+import sys
 import time
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
 
 import numpy as np
 import pytest
-from page_browser import SCREENSHOTS, chromium, in_browser, page_of  # noqa: F401
+from page_browser import SCREENSHOTS, chromium, in_browser, page_of, page_process  # noqa: F401
 from robot_processes import end_all, wait_for, wholebody
 
 from wholebody import robots
-from wholebody.cli.watching import Watcher
+from wholebody.behaviors.state_machine import State, StateMachine
+from wholebody.behaviors.state_machine_channel import Published
+from wholebody.cli.looks.watching import Watcher
+from wholebody.cli.page import on_a_desktop
 from wholebody.collaboration.page.drawing import drawing, xyzw
+from wholebody.collaboration.page.server import SILENCE, TYPES
 from wholebody.hardware import connect
+from wholebody.messages import Mode
 from wholebody.robots.robot import Placement
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture
@@ -55,7 +68,8 @@ def test_the_page_shows_the_robot_and_what_it_sees_and_asks_nobody_else_for_anyt
     wait_for(lambda: page.text_content("#condition") == "running")
     assert page.text_content("#robot") == "hubo2plus"
     assert page.locator("#joints tr").count() == len(robots.load("hubo2plus").joint_names)
-    assert page.text_content("#ahead").endswith(" m"), "the wall"
+    room = [float(page.text_content(f"#{side}")) for side in ("ahead", "left", "behind", "right")]
+    assert room == pytest.approx([4.5, 2.0, 1.5, 2.0], abs=0.1), "the walls of the hall"
 
 
 @in_browser
@@ -64,7 +78,7 @@ def test_who_has_control_looks_around_by_keys_sets_parameters_and_lets_a_stopped
     page = in_control(browser, address)
     page.locator("#view").focus()
     page.keyboard.press("KeyJ")
-    page.wait_for_selector("#commands [data-stage=COMPLETED]", timeout=20_000)
+    page.wait_for_selector("#commands [data-stage=COMPLETED]", timeout=60_000)
     assert "MOVE HEAD LEFT 10 DEGREES" in page.text_content("#commands")
     wait_for(lambda: page.text_content("#looks").startswith("10° left"))
 
@@ -86,8 +100,34 @@ def test_who_has_control_looks_around_by_keys_sets_parameters_and_lets_a_stopped
 
     page.keyboard.press("Escape")
     wait_for(lambda: Watcher().look().stopped)
-    page.click("#resume", timeout=20_000)
+    page.click("#resume", timeout=60_000)
     wait_for(lambda: not Watcher().look().stopped)
+
+
+@in_browser
+@pytest.mark.timeout(180)
+def test_the_state_machine_of_a_program_is_drawn_live_while_it_runs(address, browser):
+    page, _ = opened(browser, address)
+    grasp = StateMachine("grasp", [State("reach", on={"arrived": "done"}), State("done")])
+    work = StateMachine(
+        "work", [State("pick", inside=grasp, on={"done": "place"}), State("place", on={"put": "home"}), State("home")]
+    )
+    lit = page.locator("#machines .now")
+    seen = []
+
+    def wait(events, timeout):
+        """What happens next, once the page has shown what is."""
+        current = [each.current.name for each in (work, grasp) if each.current is not None]
+        wait_for(lambda: lit.all_text_contents() == current)
+        seen.append(current)
+        return events[0]
+
+    with Published("work") as published:
+        work.run(wait, [published])
+        assert page.locator("figcaption").all_text_contents() == ["work", "work/pick"]
+        assert page.locator("#machines line").count() == 3
+    assert seen == [["pick", "reach"], ["place"]]
+    wait_for(lambda: page.locator("#machines figure").count() == 0)
 
 
 @in_browser
@@ -123,6 +163,33 @@ def test_one_is_in_control_others_look_on_and_who_has_no_token_or_another_site_n
     wait_for(lambda: second.text_content("#holder") == "nobody has control")
 
 
+ANGLES = """(index) => [wholebody.told, wholebody.measured].map((robot) =>
+    2 * Math.acos(robot.joints.find((each) => each.index === index).child.quaternion.w))"""
+BUSY = "(seconds) => { const end = performance.now() + 1000 * seconds; while (performance.now() < end); }"
+
+
+@in_browser
+@pytest.mark.timeout(180)
+def test_a_busy_page_or_machine_keeps_control_and_one_that_hangs_loses_it(browser):
+    wholebody("start", "hubo2plus", "--no-physics", "--scene", "hall")
+    with page_process("robot", "--no-camera") as (server, address):
+        page = in_control(browser, address)
+
+        def control():
+            time.sleep(1.0)  # for the news to come
+            return page.evaluate("document.body.dataset.control")
+
+        page.evaluate(BUSY, 2 * SILENCE)
+        assert control() == "mine", "it draws slowly, and that is all"
+        server.send_signal(signal.SIGSTOP)
+        time.sleep(SILENCE + 0.8)
+        server.send_signal(signal.SIGCONT)
+        assert control() == "mine", "the words have waited for a server that was busy"
+        page.evaluate(BUSY, 5.0 + SILENCE + 1.5)
+        assert control() == "nobody", "nobody could have stopped the robot there"
+    end_all()
+
+
 @in_browser
 @pytest.mark.timeout(180)
 def test_on_a_phone_stop_and_pads_are_on_the_first_screen_and_the_ghost_goes_where_the_robot_is_told(address, browser):
@@ -146,10 +213,72 @@ def test_on_a_phone_stop_and_pads_are_on_the_first_screen_and_the_ghost_goes_whe
     wait_for(lambda: abs(float(page.evaluate(told)) + 0.5) < 1e-3)
 
 
+@in_browser
+@pytest.mark.timeout(180)
+def test_the_ghost_of_soft_arms_is_where_they_were_told_to_be_and_the_robot_where_they_hang(browser):
+    wholebody("start", "hubo2plus", "--scene", "hall")
+    with page_of("robot", "--no-camera") as address, connect("soft") as robot:
+        page, _ = opened(browser, address, drawn=True, width=1000, height=700)
+        arms = [robot.index[name] for name in ("LSP", "RSP")]
+        for share in np.linspace(0.0, 1.0, 300):
+            robot.wait()
+            robot.reference["mode"][arms], robot.reference["stiffness"][arms] = Mode.IMPEDANCE, 8.0
+            robot.reference["damping"][arms] = 1.0
+            robot.move({"LSP": -1.2 * share, "RSP": -1.2 * share})
+        told, measured = page.evaluate(ANGLES, robot.index["RSP"])
+        assert told == pytest.approx(1.2, abs=0.05)
+        assert measured < 0.9, "they hang"
+        page.screenshot(path=SCREENSHOTS / "page-ghost.png") if SCREENSHOTS else None
+    end_all()
+
+
 def test_without_a_robot_it_says_how_to_start_one():
     run = wholebody("page", check=False)
     assert run.returncode == 1
     assert "wholebody start" in run.stderr
+
+
+def test_it_opens_in_the_browser_of_a_desktop_or_where_it_is_told_to(tmp_path, monkeypatch):
+    wholebody("start", "hubo2plus", "--no-physics")
+    browser, asked = tmp_path / "browser", tmp_path / "asked"
+    browser.write_text(f'#!/bin/sh\necho "$1" >>{asked}\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    monkeypatch.setenv("DISPLAY", ":9")
+    with page_of("robot", "--no-camera", "--open") as address:
+        wait_for(lambda: asked.is_file() and asked.read_text().strip() == address, 20)
+    with page_of("robot", "--no-camera"):
+        time.sleep(0.5)
+    assert len(asked.read_text().splitlines()) == 1, "nobody sits at a pipe"
+    monkeypatch.setenv("BROWSER", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with page_process("robot", "--no-camera", "--open") as (page, _):
+        assert any("no browser" in line for line in page.stdout)
+    end_all()
+
+
+@pytest.mark.parametrize(
+    ("terminal", "environment", "opens"),
+    [
+        (True, {"DISPLAY": ":0"}, True),
+        (True, {"WAYLAND_DISPLAY": "wayland-0"}, True),
+        (False, {"DISPLAY": ":0"}, False),
+        (True, {}, False),
+        (True, {"DISPLAY": ":0", "CI": "true"}, False),
+    ],
+)
+def test_a_desktop_is_a_terminal_and_a_display(monkeypatch, terminal, environment, opens):
+    monkeypatch.setattr(os, "environ", environment)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal, raising=False)
+    assert on_a_desktop() is opens
+
+
+def test_a_wheel_has_all_that_the_page_is_made_of():
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    patterns = rules["wholebody.collaboration.page"]
+    assert all(any(fnmatch(f"static/{name}", each) for each in patterns) for name in TYPES)
+    needs = re.search(r"^wheel:([^#]*)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
+    assert "$(BUNDLE)" in needs, "so that the bundle is built before"
 
 
 @pytest.mark.parametrize("name", robots.names())

@@ -3,6 +3,7 @@
 import pytest
 from page_browser import SCREENSHOTS, chromium, in_browser, page_of  # noqa: F401
 from robot_processes import wait_for
+from test_antenna import assert_stands_on_the_goal
 from walking_rig import NAME, Rig
 
 pytestmark = [in_browser, pytest.mark.timeout(900)]  # a busy machine simulates slowly
@@ -16,31 +17,56 @@ def done(page, line):
     return entry.get_attribute("data-stage")
 
 
-def test_a_person_finds_the_antenna_on_the_video_says_what_it_is_and_has_it_grasped(browser):
+def types(page, line):
+    """As a person does."""
+    page.fill("#typed", line)
+    page.press("#typed", "Enter")
+
+
+def test_a_person_finds_the_antenna_on_the_video_and_has_it_grasped_used_carried_and_put_down(browser):
     with Rig(scene="antenna", seed=2) as rig:
-        rig.begin("camera_process", rig.robot.name, "antenna")
-        rig.begin("arms_process", rig.robot.name)
-        with page_of(NAME, "--no-camera") as address:
+        rig.begin("processes.camera", rig.robot.name, "antenna")
+        rig.begin("processes.arms", rig.robot.name)
+        with page_of(NAME, "--no-camera", "--silence", "10") as address:
             page = browser.new_page(viewport={"width": 1200, "height": 800})
             page.goto(address if SCREENSHOTS else f"{address}&view=off")
             page.wait_for_selector("body[data-connection=connected]", timeout=60_000)
             page.click("#control")
             page.wait_for_selector("body[data-control=mine]")
-            page.evaluate("wholebody.drive.say('MOVE TURNING LEFT 40 DEGREES')")
+            types(page, "MOVE TURNING LEFT 40 DEGREES")
             assert done(page, "TURNING LEFT 40") == "COMPLETED"
             wait_for(lambda: "candidate_2" in page.text_content("#seen"), 60)
 
-            page.evaluate("wholebody.drive.say('GOTO OBJECT(antenna)')")
+            types(page, "GOTO OBJECT(antenna)")
             page.click("#choices >> text=candidate_2", timeout=60_000)
             assert done(page, "GOTO OBJECT(antenna)") == "COMPLETED"
             wait_for(lambda: "accurate enough to grasp" in page.text_content("#seen"))
             assert "antenna" in page.text_content("#seen"), "it has the name that people gave it"
 
-            page.evaluate("wholebody.drive.say('GRAB OBJECT(antenna)')")
+            page.click("[aria-label='grasp antenna']")
             page.wait_for_selector("#choices >> text=right_arm", timeout=60_000)
             wait_for(lambda: "manipulability" in page.text_content("#remarks"))
             page.screenshot(path=SCREENSHOTS / "page.png") if SCREENSHOTS else None
             page.click("#choices >> text=right_arm")
             assert done(page, "GRAB OBJECT(antenna)") == "COMPLETED"
             assert rig.world.held == {"right": "antenna"}
+            wait_for(lambda: page.is_enabled("[aria-label='put down antenna']"), 10)
+
+            heights = []
+            rig.world.spoil = lambda state: heights.append(rig.world.thing_poses[rig.world.things.index("antenna"), 2])
+            page.click("[aria-label='use antenna']")
+            wait_for(lambda: "of 3: holds it up" in page.text_content("#commands .what"), 30)
+            assert done(page, "USE OBJECT(antenna)") == "COMPLETED"
+            assert max(heights) > heights[0] + 0.1, "it is held up"
+            assert heights[-1] == pytest.approx(heights[0], abs=0.03), "and taken down again"
+            assert rig.world.held == {"right": "antenna"}
+
+            page.click("[aria-label='go to goal_stand']")
+            assert done(page, "GOTO OBJECT(goal_stand)") == "COMPLETED"
+            assert rig.world.held == {"right": "antenna"}
+            page.click("[aria-label='put down antenna']")
+            assert done(page, "DROP OBJECT(antenna)") == "COMPLETED"
+            assert rig.world.held == {}
+            assert_stands_on_the_goal(rig)
+            wait_for(lambda: page.locator("[aria-label='put down antenna']").count() == 0, 10)
             assert rig.upright

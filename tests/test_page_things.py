@@ -1,23 +1,18 @@
-"""The page and what the robot sees and asks: things on the video, goals by a click, decisions, markers, a gamepad."""
+"""The page and what the robot sees and asks: things on the video, goals by a click, decisions, a gamepad."""
 
+import itertools
 import math
+import os
 import re
-import threading
-from dataclasses import dataclass
-from typing import Annotated
+import signal
 
 import numpy as np
 import pytest
 from page_browser import chromium, in_browser, page_of  # noqa: F401
 from robot_processes import end_all, wait_for, wholebody
 
-from wholebody.cli.walk_process import NOTHING_ELSE
-from wholebody.hardware import connect
-from wholebody.parameters import Unit
-from wholebody.parameters.desk import Desk
-from wholebody.parameters.records import ControllerNames
-from wholebody.parameters.reflection import Parameters
-from wholebody.tasks.vectors import Vector3
+from wholebody.channels import Channel
+from wholebody.collaboration.page.frames import camera_channel
 
 pytestmark = [in_browser, pytest.mark.timeout(300)]
 CANISTER = (1.7, -0.25, 0.8)
@@ -55,6 +50,13 @@ def test_things_are_drawn_where_they_are_clicked_to_go_there_and_asked_about(pag
     assert float(far) == pytest.approx(math.hypot(CANISTER[0] + 0.02, CANISTER[1]), abs=0.1)
     assert "look again" in text
     assert int(off) > 8
+    wait_for(lambda: page.evaluate("wholebody.things.shown.size") == 1)
+    ball, at = page.evaluate(
+        "(() => { const [[, group]] = wholebody.things.shown; return [group.children[1].scale.x, group.position]; })()"
+    )
+    assert (at["x"], at["y"], at["z"]) == pytest.approx(CANISTER, abs=0.15), "in the 3D view, too"
+    assert ball == pytest.approx(0.04 + 2.8 * int(off) / 1000, abs=0.02), "as large as one is unsure"
+    assert page.locator("#things li").count() == 4, "it, and three stands"
 
     at = page.evaluate("(p) => wholebody.overlay.screen(p)", CANISTER)
     drawn = page.evaluate("wholebody.overlay.shown[0].at")
@@ -66,10 +68,12 @@ def test_things_are_drawn_where_they_are_clicked_to_go_there_and_asked_about(pag
 
     wait_for(lambda: "no walking" not in page.text_content("#legs"), 60)
     order(page, "GOTO OBJECT(antenna)")
-    page.wait_for_selector("#decision button", timeout=20_000)
+    page.wait_for_selector("#decision button", timeout=60_000)
+    assert page.text_content("#asks-for") == "GOTO OBJECT(antenna)"
+    assert "STRATEGY" not in said(page), "it is asked in words"
     assert page.locator("#choices button").all_text_contents() == ["candidate_1", "none_of_these"]
     page.click("#choices >> text=none_of_these")
-    page.wait_for_selector("#commands [data-stage=FAILED]", timeout=20_000)
+    page.wait_for_selector("#commands [data-stage=FAILED]", timeout=60_000)
     assert "nothing that was seen is the antenna" in page.text_content("#commands")
     assert not page.is_visible("#decision")
 
@@ -84,7 +88,7 @@ def test_a_gamepad_drives_and_stops_and_what_waits_can_be_cancelled(page):
     wait_for(lambda: "no walking" not in page.text_content("#legs"), 60)
     page.evaluate(PAD)
     page.evaluate("window.pad.axes = [0, -1, 0]")
-    page.wait_for_selector("#commands li:first-child[data-stage=STARTED]", timeout=20_000)
+    page.wait_for_selector("#commands li:first-child[data-stage=STARTED]", timeout=60_000)
     assert "DRIVE" in page.text_content("#commands li:first-child")
     page.evaluate("window.pad.axes = [0, 0, 0]; window.pad.buttons[1].pressed = true")
     wait_for(lambda: "STOP" in page.text_content("#commands li:first-child"))
@@ -92,51 +96,86 @@ def test_a_gamepad_drives_and_stops_and_what_waits_can_be_cancelled(page):
 
     order(page, "MOVE TURNING LEFT 90 DEGREES")
     order(page, "MOVE TURNING RIGHT 45 DEGREES")
-    page.wait_for_selector("#queue button", timeout=20_000)
-    assert "RIGHT 45" in page.text_content("#queue")
+    page.wait_for_selector("#queue button", timeout=60_000)
+    wait_for(lambda: "RIGHT 45" in page.text_content("#queue"))
     page.locator("#queue button").last.click()
     wait_for(lambda: "RIGHT 45" not in page.text_content("#queue"))
     cancelled = page.locator("#commands li", has_text="RIGHT 45")
     wait_for(lambda: cancelled.get_attribute("data-stage") == "INTERRUPTEDBY")
 
 
-@dataclass
-class Hand:
-    """A task's goal."""
+THINGS = """() => { const {view, things, overlay, map} = wholebody;
+    const box = (each) => { const r = each.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; };
+    const at = (x, y) => view.camera.position.clone().set(x, y, 0.99).unproject(view.camera).toArray();
+    const named = (position, i) => ({name: `candidate_${i}`, position, distance: 2, deviation: 0.01, radius: 0.03});
+    things.show([at(0.5, 0.5), at(0.52, 0.52), at(-0.99, 0), at(-0.99, 0.02), at(0, 0.99), at(3, 0)].map(named));
+    view.labels.place();
+    const labels = [...document.querySelectorAll('.label:not([hidden])')].map(box);
+    const ahead = [[1.7, -0.25, 0.8], [1.7, -0.2, 0.8], [1.7, 0.5, 0.8], [1.7, -0.6, 0.8]].map(named);
+    overlay.show(ahead, overlay.sight);
+    const texts = [...document.querySelectorAll('#seen text')].map(box);
+    map.show(map.place, ahead);
+    const words = map.words.map(({x, y, w, h}) => [x, y, x + w, y + h]);
+    const inside = [0, 0, map.canvas.clientWidth, map.canvas.clientHeight];
+    return [[box(view.canvas), box(document.querySelector('.camera'))], labels,
+            [box(document.getElementById('picture'))], texts, [inside], words]; }"""
 
-    goal: Annotated[Vector3, Unit("m")]
+
+def apart(boxes, by=0.0):
+    """Whether none of them overlaps another."""
+    pairs = itertools.combinations(boxes, 2)
+    return all(a[2] <= b[0] + by or b[2] <= a[0] + by or a[3] <= b[1] + by or b[3] <= a[1] + by for a, b in pairs)
 
 
-def test_a_task_marker_that_is_dragged_sets_the_goal_of_the_controller(page):
-    hand, parameters = Hand(np.array([0.4, -0.4, 0.5])), Parameters()
-    parameters.add_attributes("tasks.hand", hand)
-    ending = threading.Event()
-    with (
-        connect("reach") as robot,
-        Desk(ControllerNames("robot", "reach"), parameters, {"robot": "hubo2plus", **NOTHING_ELSE}) as desk,
-    ):
+def inside(box, of):
+    return box[0] >= of[0] and box[1] >= of[1] and box[2] <= of[2] and box[3] <= of[3]
 
-        def serve():
-            while not ending.is_set():
-                robot.wait(0.1)
-                desk.serve(robot.now)
 
-        thread = threading.Thread(target=serve)
-        thread.start()
-        try:
-            wait_for(lambda: page.evaluate("wholebody.markers.balls.size") == 1, 60)
-            wait_for(lambda: page.evaluate("wholebody.pictures") > 0, 60)  # it makes room for them once
-            x, y = page.evaluate(
-                """() => { const {view, markers} = wholebody, box = view.canvas.getBoundingClientRect();
-                const at = markers.balls.values().next().value.position.clone().project(view.camera);
-                return [box.left + (at.x + 1) / 2 * box.width, box.top + (1 - at.y) / 2 * box.height]; }"""
-            )
-            page.mouse.move(x, y)
-            page.mouse.down()
-            page.mouse.move(x, y + 60, steps=4)
-            page.mouse.up()
-            wait_for(lambda: hand.goal[2] < 0.45, 20)
-            wait_for(lambda: "OK PARAM reach:tasks.hand.goal" in said(page))
-        finally:
-            ending.set()
-            thread.join()
+@pytest.mark.parametrize("width", [1100, 360])
+def test_names_stay_inside_and_apart_and_beside_the_picture(page, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    wait_for(lambda: page.evaluate("wholebody.pictures > 3 && wholebody.overlay.sight !== null"), 60)
+    (view, camera), labels, (picture,), texts, (map,), words = page.evaluate(THINGS)
+    assert len(labels) == 5, "one is out of sight"
+    assert all(inside(each, view) for each in labels)
+    assert apart([camera, *labels])
+    assert len(texts) >= 4
+    assert all(inside(each, picture) for each in texts)
+    assert apart(texts, by=4.0), "lines are near to each other, and that is all"
+    assert len(words) == 1 + 4 + 4, "the robot, distances, things"
+    assert all(inside(each, map) for each in words)
+    assert apart(words)
+
+
+def test_commands_are_on_the_first_screen_and_parameters_say_what_they_mean(page):
+    for line in ("MOVE HEAD LEFT 10 DEGREES", "MOVE HEAD RIGHT 10 DEGREES"):
+        order(page, line)
+    page.wait_for_selector("#commands [data-stage]", timeout=60_000)
+    box = page.locator("#commands").bounding_box()
+    assert box["y"] + box["height"] < 800
+    page.click("text=Parameters")
+    assert page.is_visible("text=how fast keys and sticks make it walk")
+    described = page.get_attribute("[id='parameter-walking.speed']", "aria-describedby")
+    assert "how fast keys" in page.text_content(f"[id='{described}']")
+
+
+def camera_process():
+    """The process that draws what the camera sees."""
+    with Channel(camera_channel("robot")) as channel:
+        return channel.writer_processes()[0]
+
+
+def test_a_picture_that_is_not_what_the_camera_sees_now_is_grey_and_says_how_old_it_is(page):
+    wait_for(lambda: page.evaluate("wholebody.pictures") > 3, 60)
+    assert not page.text_content("#old")
+    assert page.text_content("#picture-age").endswith(" ms")
+    camera = camera_process()
+    os.kill(camera, signal.SIGSTOP)
+    try:
+        wait_for(lambda: re.fullmatch("[2-5] s old", page.text_content("#old")), 20)
+        assert "grayscale" in page.evaluate("getComputedStyle(document.getElementById('picture')).filter")
+        assert page.text_content("#picture-age") == page.text_content("#old")
+    finally:
+        os.kill(camera, signal.SIGCONT)
+    wait_for(lambda: not page.text_content("#old"), 20)
+    assert page.evaluate("getComputedStyle(document.getElementById('picture')).filter") == "none"

@@ -4,12 +4,14 @@ import re
 import time
 
 import pytest
+from cut_line import passed_on
 from page_browser import SCREENSHOTS, chromium, in_browser, page_of  # noqa: F401
 from walking_rig import NAME, Feet, Rig
 
 from wholebody import robots
 from wholebody.behaviors.walking_orders import CONTROLLER, Bearing, Stage, read_report
 from wholebody.channels import Channel
+from wholebody.collaboration.page.server import SILENCE
 from wholebody.collaboration.rcp.client import Client
 from wholebody.hardware import Names
 from wholebody.locomotion.gait import gait_of
@@ -84,4 +86,27 @@ def test_a_click_makes_the_robot_walk_keys_drive_it_and_stop_or_a_cut_line_stops
                 wait_for(lambda until=rests + 2.0: rig.world.time > until)
                 feet.assert_rest(rests)
                 assert rig.client.doing.standing
+        a_cut_line_stops_the_walk(browser, rig, address, feet)
         assert rig.upright
+
+
+def a_cut_line_stops_the_walk(browser, rig, address, feet):
+    """Packets just do not come any more, and nobody says good-bye."""
+    port = int(re.search(r":(\d+)/", address)[1])
+    with passed_on(port) as (proxy, cut):
+        page = browser.new_page(viewport={"width": 1200, "height": 800})
+        page.goto(f"{address.replace(f':{port}/', f':{proxy}/')}&view=off")
+        page.wait_for_selector("body[data-connection=connected]", timeout=60_000)
+        page.click("#control")
+        page.wait_for_selector("body[data-control=mine]")
+        page.evaluate("wholebody.map.go(4, 0)")
+        wait_for(lambda: rig.client.doing.bearing in (Bearing.LEFT, Bearing.RIGHT))
+        said = rig.world.time
+        accepted = taken_at(cut)
+        print(f"the walk is stopped {accepted - said:.2f} s after the line was cut")
+        assert 0.5 < accepted - said < SILENCE + 0.3
+        rests = accepted + STEP_TIME + 0.5
+        wait_for(lambda: rig.world.time > rests + 2.0)
+        feet.assert_rest(rests)
+        assert rig.client.doing.standing
+        wait_for(lambda: page.evaluate("document.body.dataset.connection") != "connected", 20)

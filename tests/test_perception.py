@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from wholebody import robots
-from wholebody.cli.camera_process import LENS, SOUGHT, Camera
+from wholebody.cli.processes.camera import LENS, SOUGHT, Camera
+from wholebody.collaboration.head import Head
 from wholebody.perception.blobs import looks
 from wholebody.perception.memory import GONE, Memory
 from wholebody.robots.robot import Placement
@@ -39,10 +40,13 @@ class Looker:
         self.camera.put(positions, base, self.things if things is None else things)
         for _ in range(times):
             self.time += 0.1
-            depth = LENS.as_measured(self.camera.depth(), self.bias, self.random)
-            found = looks(self.camera.picture(), depth, SOUGHT, LENS)
-            self.memory.see(self.time, found, depth, base @ self.camera.to_base(base))
+            depth, to_world = LENS.as_measured(self.camera.depth(), self.bias, self.random), self.camera_to_world(base)
+            found = looks(self.camera.picture(), depth, SOUGHT, LENS, up_in_camera=to_world[2, :3])
+            self.memory.see(self.time, found, depth, to_world)
         return self.memory.things
+
+    def camera_to_world(self, base):
+        return base @ self.camera.to_base(base)
 
     def error(self, thing):
         return float(np.linalg.norm(self.things[:, :3] - thing.position_in_world, axis=1).min())
@@ -94,3 +98,50 @@ def test_a_thing_that_was_carried_away_is_forgotten_and_one_that_is_hidden_is_no
     gone = looker.things.copy()
     gone[:, 1] += 5.0
     assert looker.looks(0.0, 0.0, 0.0, times=GONE + 1, things=gone) == []
+
+
+ANTENNA = 1.1, 0.9, 0.853
+"""m: the middle of what one sees of it, as its dish hides its upper end."""
+
+
+def test_the_middle_of_a_thing_is_that_of_its_ends_however_steeply_one_looks_down_on_it(camera):
+    for far, down in ((1.2, 0.05), (0.8, 0.2), (0.6, 0.3), (0.45, 0.4)):
+        looker = Looker(camera)
+        (antenna,) = looker.looks(ANTENNA[0] - far, ANTENNA[1], 0.0, times=30, down=down)
+        off = antenna.position_in_world - ANTENNA
+        assert np.abs(off[:2]).max() < 3 * LENS.depth_error(far, LENS.bias), far
+        assert abs(off[2]) < 0.005, far
+
+
+def test_who_sees_a_part_of_a_thing_is_not_sure_of_it_however_often(camera):
+    looker = Looker(camera)
+    (antenna,) = looker.looks(0.6, 0.9, 0.0, times=100, down=0.2)  # the picture ends above its foot
+    assert antenna.visible
+    assert antenna.deviation > 0.1
+    assert antenna.position_in_world[2] > ANTENNA[2] + 0.03, "nor is one right"
+    (antenna,) = looker.looks(0.6, 0.9, 0.0, times=5, down=0.35)
+    assert antenna.deviation < 0.005
+    assert antenna.position_in_world == pytest.approx(ANTENNA, abs=0.005)
+
+
+@pytest.mark.parametrize("down", [0.1, 0.2])
+def test_who_has_seen_all_of_a_thing_knows_from_a_part_where_it_is(camera, down):
+    looker = Looker(camera)
+    looker.looks(0.0, 0.9, 0.0, times=10, down=0.1)
+    (antenna,) = looker.looks(0.6, 0.9, 0.0, times=100, down=down)
+    assert antenna.visible
+    assert antenna.deviation < 0.005
+    assert antenna.position_in_world == pytest.approx(ANTENNA, abs=0.008)
+
+
+def test_what_the_robot_itself_hides_is_not_the_end_of_a_thing(camera):
+    looker, pan = Looker(camera), 0.79
+    positions = ROBOT.posture("stand")
+    for name, angle in Head(ROBOT).positions(pan, -0.71).items():
+        positions[ROBOT.index[name]] = angle
+    base = Placement((ANTENNA[0] - 0.28, ANTENNA[1] - 0.28, looker.height)).matrix
+    camera.put(positions, base, camera.truth)
+    (look,) = looks(camera.picture(), camera.depth(), SOUGHT, LENS, looker.camera_to_world(base)[2, :3])
+    assert look.ends == (False, True)
+    assert look.sides
+    assert look.length < 0.15

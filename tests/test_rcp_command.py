@@ -13,7 +13,7 @@ import pytest
 from page_browser import BUNDLE, page_of
 from robot_processes import MAIN, end_all, wait_for, wholebody
 
-from wholebody.cli.watching import Watcher
+from wholebody.cli.looks.watching import Watcher
 from wholebody.collaboration.rcp.client import Client
 from wholebody.errors import Refused
 
@@ -54,8 +54,9 @@ def test_a_person_with_nc_turns_the_head_and_stops_the_robot(robot):
         assert said[2:] == [f"OK COMMAND 1 {stage}" for stage in ("QUEUED", "STARTED", "COMPLETED")]
         raw.sendall(b"MOVE WALKING FORWARD 1 STEPS\n")
         assert "no walking controller runs" in lines.readline()
-        raw.sendall(b"STOP\n")
-        assert "the daemon holds every joint" in [lines.readline() for _ in range(2)][1]
+        raw.sendall(b"NOTIFY [warning]\nSTOP\n")
+        assert "the daemon holds every joint" in [lines.readline() for _ in range(3)][2]
+        assert lines.readline() == "NOTIFY warning the daemon holds every joint; RESUME lets it go on\n"
         watcher = Watcher()
         wait_for(lambda: watcher.look().stopped)
         raw.sendall(b"RESUME\nQUERY SENSOR [joint.NK1]\n")

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 import pytest
 from rcp_body import QuickBody, SlowBody
 
-from wholebody.collaboration.rcp.body import Stage
+from wholebody.collaboration.rcp.body import Stage, Underway
 from wholebody.collaboration.rcp.desk import Desk, Rules
 from wholebody.collaboration.rcp.users import Role, User, Users
 from wholebody.errors import BadParameter
@@ -166,6 +166,20 @@ def test_silence_loses_control_and_stops_the_robot():
     assert talk.hears("a")[-1] == "NOTIFY control lost: local was silent for 10 s"
 
 
+def test_while_the_server_itself_is_busy_nobody_counts_as_silent():
+    talk = Conversation(control_timeout=1.5)
+    talk.operator("a")
+    for busy in (0.02, 5.0, 0.02, 1.0, 0.02):
+        talk.now += busy
+        talk.desk.tick(talk.now)
+    assert talk.desk.holder is not None
+    for _ in range(80):
+        talk.now += 0.02
+        talk.desk.tick(talk.now)
+    assert talk.desk.holder is None, "silent for 1.5 s while somebody listened"
+    assert talk.body.stops
+
+
 def test_a_lost_connection_stops_the_walk():
     talk = Conversation()
     talk.operator()
@@ -241,12 +255,28 @@ def test_questions_have_answers_and_wrong_ones_are_told_what_there_is():
     assert talk.says("a", "QUERY PARAM step.length") == ["OK PARAM step.length 0.2"]
     assert talk.says("a", "SET step.length 0.1") == ["OK PARAM step.length 0.1"]
     assert talk.says("a", "SET speed 1") == ["KO no parameter 'speed'"]
-    assert talk.says("a", "MOVE FLYING UP 1 METRES") == ["KO the movements are WALKING, TURNING, HEAD, not FLYING"]
-    assert talk.says("a", "MOVE WALKING LEFT 1 STEPS") == ["KO WALKING goes FORWARD or BACKWARD, not LEFT"]
-    assert talk.says("a", "MOVE WALKING FORWARD 99 STEPS")[0].startswith("KO WALKING takes more than 0 and at most 20")
-    assert talk.says("a", "MOVE WALKING FORWARD 1.5 STEPS") == ["KO WALKING takes whole STEPS"]
-    assert talk.says("a", "GOTO OBJECT(unicorn)") == ["KO nobody has seen it"]
     assert talk.says("a", "HELP")[0].startswith("OK HELP [CONNECT")
+    assert talk.says("a", "DIRECT QUERY POSITION") == ["OK POSITION 1.5 2 0.5"]
+    assert talk.says("a", "DIRECT CONTROL END") == ["OK CONTROL END"]
+
+
+def test_an_order_that_is_refused_has_a_number_too_and_says_why():
+    talk = Conversation()
+    talk.operator()
+    refused = {
+        "MOVE FLYING UP 1 METRES": "the movements are WALKING, TURNING, HEAD, not FLYING",
+        "MOVE WALKING LEFT 1 STEPS": "WALKING goes FORWARD or BACKWARD, not LEFT",
+        "MOVE WALKING FORWARD 99 STEPS": "WALKING takes more than 0 and at most 20 STEPS at a time",
+        "MOVE WALKING FORWARD 1.5 STEPS": "WALKING takes whole STEPS",
+        "DIRECT GOTO OBJECT(unicorn)": "nobody has seen it",
+    }
+    for number, (line, why) in enumerate(refused.items(), 1):
+        assert talk.says("a", line) == [f"KO COMMAND {number} FAILED {why}"]
+        assert talk.desk.orders.log[-1].stage == "FAILED"
+    assert talk.desk.machine.state == "controlled", "what is refused goes past nobody"
+    for _ in range(101):
+        talk.says("a", "GOTO 1 1")
+    assert talk.says("a", "GOTO 1 1") == ["KO COMMAND 107 FAILED 100 commands wait already"]
 
 
 def test_who_asks_for_news_hears_of_the_orders_of_others():
@@ -257,7 +287,57 @@ def test_who_asks_for_news_hears_of_the_orders_of_others():
     talk.says("a", "MOVE TURNING LEFT 10 DEGREES")
     talk.passes(0.1)
     assert talk.hears("b") == ["NOTIFY progress 1 QUEUED", "NOTIFY progress 1 STARTED", "NOTIFY progress 1 COMPLETED"]
+    talk.says("a", "MOVE TURNING LEFT 10 DEGREES")
+    talk.says("a", "DIRECT STOP")
+    same = ["NOTIFY progress 2 INTERRUPTEDBY 3", "NOTIFY progress 3 STARTED"]
+    assert talk.hears("b")[2:] == same, "as its owner hears"
     assert talk.says("b", "NOTIFY [weather]")[0].startswith("KO no topic 'weather'")
+
+
+def test_what_is_wrong_is_told_once_when_it_begins_and_to_those_who_ask_later():
+    talk = Conversation()
+    talk.says("a", "CONNECT observer")
+    talk.says("a", "NOTIFY [warning]")
+    talk.passes(0.1)
+    assert talk.hears("a") == []
+    talk.body.wrong = ["it has fallen"]
+    for _ in range(3):
+        talk.passes(0.1)
+    talk.body.wrong = ["it has fallen", "joint REB: jammed"]
+    talk.passes(0.1)
+    assert talk.hears("a") == ["NOTIFY warning it has fallen", "NOTIFY warning joint REB: jammed"]
+    talk.says("b", "CONNECT observer")
+    talk.says("b", "NOTIFY [warning]")
+    talk.body.wrong = ["it has fallen"]
+    talk.passes(0.1)
+    assert talk.hears("b") == ["NOTIFY warning it has fallen"]
+    talk.body.wrong = []
+    talk.passes(0.1)
+    talk.body.wrong = ["it has fallen"]
+    talk.passes(0.1)
+    assert talk.hears("a") == ["NOTIFY warning it has fallen"], "again"
+
+
+def test_how_far_an_order_has_come_is_told_with_every_part_and_every_second():
+    talk = Conversation()
+    talk.operator("a")
+    talk.says("a", "NOTIFY [progress]")
+    talk.says("a", "USE OBJECT(lever)")
+    talk.hears("a")
+    talk.body.does = Underway("goes beside it", 7.2, 4, 9)
+    heard = []
+    for _ in range(14):
+        talk.passes(0.1)
+        heard += talk.hears("a")
+    assert heard == 2 * ["NOTIFY progress 1 UNDERWAY 4 of 9: goes beside it, 8 s left"]
+    talk.body.does = Underway("presses on it")
+    talk.passes(0.1)
+    assert talk.hears("a") == ["NOTIFY progress 1 UNDERWAY presses on it"]
+    talk.body.finish()
+    talk.passes(0.1)
+    assert talk.hears("a") == ["OK COMMAND 1 COMPLETED", "NOTIFY progress 1 COMPLETED"]
+    talk.passes(5.0)
+    assert talk.hears("a") == [], "nothing goes on any more"
 
 
 def test_more_lines_a_second_than_allowed_are_refused_and_it_passes():

@@ -30,12 +30,14 @@ class Talk:
         self.now += 0.1
         self.session.outbox.clear()
         self.desk.line(self.session, line, self.now)
+        assert not any("unforeseen" in each for each in self.session.outbox), self.session.outbox
         self.note()
         return list(self.session.outbox)
 
     def updates(self):
         self.now += 0.1
         self.desk.update(self.now)
+        assert not any("unforeseen" in each for each in self.session.outbox), self.session.outbox
         self.note()
 
     def note(self):

@@ -64,22 +64,112 @@ def test_an_order_is_given_in_one_line_and_waited_for(quick):
         robot.give_control_back()
 
 
-def test_fifty_clients_at_once_all_get_their_own_answers(quick):
-    def talk(number, failures):
-        with Client(port=quick) as robot:
-            robot.connect("observer")
-            for _ in range(20):
-                if robot.ask("QUERY POSITION") != "POSITION 0 0 1":
-                    failures.append(number)
+def test_what_becomes_of_an_order_while_one_asks_something_else_is_not_lost(quick):
+    with Client(port=quick) as robot:
+        robot.connect("operator")
+        robot.take_control()
+        first, second = (robot.begin(f"MOVE WALKING {way} 3 STEPS") for way in ("FORWARD", "BACKWARD"))
+        time.sleep(0.2)
+        assert robot.ask("QUERY POSITION") == "POSITION 0 0 1"
+        assert robot.wait(second, 5.0) == "COMPLETED"
+        assert robot.wait(first, 5.0) == "COMPLETED"
 
-    failures = []
-    threads = [threading.Thread(target=talk, args=(number, failures)) for number in range(50)]
+
+def test_what_the_robot_asks_while_one_asks_something_else_is_still_to_be_answered():
+    body = SlowBody()
+    with serving(body) as port, Client(port=port) as robot:
+        robot.connect("operator")
+        robot.take_control()
+        grab, go, last = (robot.begin(line) for line in ("GRAB OBJECT(cup)", "GOTO 1 1", "GOTO 2 2"))
+        assert robot.ask("QUERY POSITION") == "POSITION 0 0 1"
+        assert f"{go} INTERRUPTEDBY" in robot.ask(f"CANCEL {go}")
+        threading.Timer(0.5, body.finish).start()
+        assert robot.wait(grab, 5.0, lambda ways: ways[1]) == "COMPLETED"
+        assert body.begun[0][2] == "right_arm"
+        assert robot.wait(go, 5.0).startswith("INTERRUPTEDBY")
+        stop = robot.begin("STOP")
+        assert robot.wait(last, 5.0) == f"INTERRUPTEDBY {stop}"
+
+
+def test_fifty_clients_at_once_all_get_their_own_answers_and_one_at_a_time_has_control(quick):
+    holding, most, done, failures = [], [], [], []
+
+    def looks_on(robot, number):
+        assert robot.connect("observer").endswith("OBSERVER")
+        robot.ask("NOTIFY [control, progress, event, warning]")
+        for _ in range(5):
+            assert robot.ask("QUERY POSITION") == "POSITION 0 0 1"
+            assert robot.ask("QUERY SENSOR [imu.roll]") == "SENSOR [imu.roll=0.01]"
+            assert robot.ask("QUERY PARAM step.length").startswith("PARAM step.length")
+            assert robot.ask("HELP").startswith("HELP")
+            with pytest.raises(Refused, match="CONTROL BEGIN comes first"):
+                robot.begin("MOVE WALKING FORWARD 1 STEPS")
+        if number % 10 == 0:
+            assert robot.do("STOP", 30.0)
+
+    def commands(robot, number):
+        robot.connect("operator")
+        while not robot_is_had(robot):
+            time.sleep(0.01)
+        holding.append(number)
+        most.append(len(holding))
+        turn = robot.begin(f"MOVE TURNING LEFT {number + 1} DEGREES")
+        robot.ask(f"SET step.length 0.{number + 1}")
+        assert robot.ask("QUERY PARAM step.length") == f"PARAM step.length 0.{number + 1}", "nobody else set it"
+        assert robot.wait(turn, 30.0).split()[0] in ("COMPLETED", "INTERRUPTEDBY")
+        holding.remove(number)
+        done.append(number)
+        robot.give_control_back()
+
+    def robot_is_had(robot):
+        with contextlib.suppress(Refused):
+            robot.take_control()
+            return True
+        return False
+
+    def talk(number):
+        try:
+            with Client(port=quick) as robot:
+                (commands if number < 8 else looks_on)(robot, number)
+        except Exception as error:
+            failures.append((number, repr(error)))
+
+    threads = [threading.Thread(target=talk, args=(number,)) for number in range(50)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30.0)
+        thread.join(50.0)
     assert not failures
-    assert not any(thread.is_alive() for thread in threads)
+    assert sorted(done) == list(range(8))
+    assert set(most) == {1}
+
+
+BEGIN = b"CONNECT operator\r\nCONTROL BEGIN\r\nMOVE WALKING FORWARD 9 STEPS\r\n"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"POST / HTTP/1.1\r\nHost: 127.0.0.1:7878\r\nContent-Type: text/plain;charset=UTF-8\r\n\r\n",
+        b"CONNECT 127.0.0.1:7878 HTTP/1.1\r\n",
+        b"Origin: https://elsewhere.example\r\n",
+        b"\x16\x03\x01\x02\n" * 5,
+    ],
+    ids=["request", "proxy", "header", "noise"],
+)
+def test_what_a_browser_sends_for_the_page_of_a_stranger_moves_nothing(before):
+    body = SlowBody()
+    with serving(body) as port, socket.create_connection(("127.0.0.1", port), timeout=10.0) as browser:
+        browser.sendall(before + BEGIN)
+        heard = b""
+        with contextlib.suppress(ConnectionError):
+            while data := browser.recv(4096):
+                heard += data
+        assert b"OK" not in heard
+        with socket.create_connection(("127.0.0.1", port), timeout=10.0) as person:
+            person.sendall(b"hello\n" + BEGIN)
+            wait_for(lambda: body.begun)
+        assert len(body.begun) == 1, "the control arm: the same lines without it"
 
 
 def test_half_lines_and_many_lines_in_one_packet_are_the_same_to_it(quick):

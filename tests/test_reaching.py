@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
+from reaching_rig import ReachingRig
 
 from wholebody import robots
 from wholebody.behaviors.arms import NEAR_ENOUGH
 from wholebody.behaviors.reaching import Reaching
 from wholebody.errors import BadRobot, OutOfReach
 from wholebody.robots.geometry import placements
-from wholebody.robots.robot import Placement
-from wholebody.simulation import Simulation
 
 ROBOT = robots.load("hubo2plus")
 STANDING = ROBOT.posture("stand")
@@ -65,6 +64,17 @@ def test_what_is_told_of_a_reach_is_true(arms):
         Reaching(robots.load("hoap3"))
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_an_arm_that_would_turn_over_does_not_go_steadily_and_one_that_went_comes_back_as_it_was(arms, side):
+    arm = arms[side]
+    carrying = arm.moved(STANDING, arm.palm_at(arm.carrying))
+    with pytest.raises(OutOfReach, match="turn over"):
+        arm.way(carrying, arm.palm_at(arm.carrying + np.array([0.0, 0.0, 0.25])), steadily=True)
+    up = arm.moved(carrying, arm.palm_at(arm.carrying + np.array([0.1, 0.0, 0.2])))
+    assert arm.palm(up)[2, 3] > arm.palm(carrying)[2, 3] + 0.15
+    assert arm.moved(up, arm.palm_at(arm.carrying)) == pytest.approx(carrying, abs=0.02)
+
+
 def test_manipulability_is_how_much_room_a_hand_has_by_finite_differences(arms):
     arm = arms["left"]
     point = (*arm.sweet_spot, 0.06)
@@ -78,39 +88,20 @@ def test_manipulability_is_how_much_room_a_hand_has_by_finite_differences(arms):
     assert np.sqrt(np.linalg.det(J @ J.T)) == pytest.approx(told.manipulability, rel=0.05)
 
 
-class Before:
+class Before(ReachingRig):
     """A robot that stands before a stand with the antenna, so far aside of where its right hand would want it."""
 
     def __init__(self, aside=0.0, seed=0):
-        self.world, self.reaching = Simulation(ROBOT, "antenna", seed=seed), Reaching(ROBOT)
-        x, y = self.reaching.arms["right"].sweet_spot
-        base = self.world.base_to_world
-        base[:2, 3] = self.antenna[0] - x, self.antenna[1] - y + aside
-        self.world.reset(None, Placement.of(base))
-        self.state, self.reference = self.world.new_state(), self.world.new_reference()
-        self.goes_on(0.2)
+        super().__init__(ROBOT, "antenna", "right", "sweet_spot", aside, seed)
 
     @property
-    def antenna(self):
+    def thing(self):
         return self.world.thing_poses[self.world.things.index("antenna"), :3]
 
     @property
     def in_base(self):
         base = self.world.base_to_world
-        return base[:3, :3].T @ (self.antenna - base[:3, 3])
-
-    def goes_on(self, seconds):
-        for _ in range(round(seconds / self.world.period)):
-            self.world.read(self.state)
-            self.reaching.cycle(self.state, self.reference)
-            self.world.write(self.reference)
-            self.world.advance()
-
-    def does(self, what, *values, **more):
-        getattr(self.reaching, what)("right", *values, **more)
-        self.goes_on(0.01)
-        while self.reaching.busy("right"):
-            self.goes_on(0.05)
+        return base[:3, :3].T @ (self.thing - base[:3, 3])
 
     def grasps_and_lifts(self, point):
         self.does("carry")
@@ -124,17 +115,17 @@ class Before:
 
 def test_a_hand_that_closes_on_a_thing_lifts_it_and_lets_it_go():
     robot = Before()
-    height = robot.antenna[2]
+    height = robot.thing[2]
     robot.grasps_and_lifts(robot.in_base)
     assert robot.world.held == {"right": "antenna"}
-    assert robot.antenna[2] == pytest.approx(height + 0.08, abs=0.015)
+    assert robot.thing[2] == pytest.approx(height + 0.08, abs=0.015)
     assert robot.reaching.load("right") == pytest.approx(0.3 * 9.81, abs=0.5), "the wrist feels its weight"
     robot.does("reach", robot.in_base - [0, 0, 0.08], standoff=0.03)
     robot.does("open")
     robot.does("reach", robot.in_base, standoff=0.1)
     robot.goes_on(0.5)
     assert robot.world.held == {}
-    assert robot.antenna[2] == pytest.approx(height, abs=0.005), "it stands where it was put"
+    assert robot.thing[2] == pytest.approx(height, abs=0.005), "it stands where it was put"
     robot.does("rest")
     robot.goes_on(0.1)
     assert not robot.reaching.moves
@@ -143,8 +134,8 @@ def test_a_hand_that_closes_on_a_thing_lifts_it_and_lets_it_go():
 
 def test_a_hand_that_closes_beside_a_thing_comes_up_empty():
     robot = Before()
-    height = robot.antenna[2]
+    height = robot.thing[2]
     robot.grasps_and_lifts(robot.in_base - [0.0, 0.1, 0.0])
     assert robot.world.held == {}
-    assert robot.antenna[2] == pytest.approx(height, abs=0.002)
+    assert robot.thing[2] == pytest.approx(height, abs=0.002)
     assert robot.reaching.load("right") < 1.0

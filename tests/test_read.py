@@ -12,10 +12,10 @@ from robot_processes import end_all, kill_daemon, wait_for, wholebody
 
 from wholebody import messages
 from wholebody.channels import Channel
-from wholebody.cli.picture import roll_pitch_yaw, seconds
-from wholebody.cli.read_screen import ORDERS, Screen
-from wholebody.cli.tables import joint_table, number, sensor_table
-from wholebody.cli.watching import Tap, Watcher
+from wholebody.cli.looks.picture import roll_pitch_yaw, seconds
+from wholebody.cli.looks.screen import ORDERS, Screen
+from wholebody.cli.looks.tables import joint_table, number, sensor_table
+from wholebody.cli.looks.watching import Tap, Watcher
 from wholebody.errors import NoRobot
 from wholebody.hardware import connect
 from wholebody.messages import Measured, MeasuredMotion, MeasuredWrench, Status

@@ -7,6 +7,7 @@ from wholebody import robots
 from wholebody.estimation import Balance, BalanceEstimator
 from wholebody.locomotion.balance.region_stabilizer import RegionStabilizer
 from wholebody.locomotion.balance.regions import Region
+from wholebody.locomotion.balance.waist import EASY
 from wholebody.locomotion.footsteps import Feet
 from wholebody.locomotion.gait import SOLES, gait_of, standing
 from wholebody.locomotion.pattern import Pattern
@@ -79,3 +80,32 @@ def test_taking_over_and_giving_back_makes_no_jump_in_acceleration(rig, zmp, cyc
     greatest = np.abs(acceleration).max()
     assert greatest > 0.01
     assert np.abs(np.diff(acceleration)).max() < 0.05 * greatest
+
+
+def test_critical_the_arms_swing_with_what_the_ground_is_to_do_and_without_a_jump(rig):
+    """The ground pushes ahead, so the centre of mass is to be accelerated back: arms do their share of that."""
+    rig.told(0.0, 0.0, 10)
+    assert np.abs(rig.stabilizer.arms.angle).max() < 1e-9
+    speeds = []
+    for _ in range(1000):
+        rig.told(0.105, 0.06, 1)
+        speeds.append(rig.stabilizer.arms.speed.copy())
+    moved = rig.stabilizer.sharing.linear @ rig.stabilizer.arms.angle
+    assert moved[0] < -0.001
+    acceleration = np.diff(speeds, axis=0) / DT
+    assert np.abs(np.diff(acceleration, axis=0)).max() < 0.05 * np.abs(acceleration).max()
+
+
+def test_leant_against_from_the_front_the_waist_bends_forward_as_far_as_it_can_and_legs_do_the_rest():
+    model = Model(robots.load("hoap3"), watch=SOLES)
+    rig = Rig(model, BalanceEstimator(model, feet=SOLES).balance)
+    chest = model.robot.index["CHEST"]
+    rig.told(-0.037, 0.0, 4000)
+    assert rig.stabilizer.region == Region.NEARLY_CRITICAL
+    command = rig.stabilizer.correct(rig.target, rig.balance, DT)
+    shift, moves = command.com[0] - rig.target.com[0], model.at(model.posture("stand")).com_jacobian[0, 6 + chest]
+    least = EASY**2 * moves * shift / (1.0 + EASY**2 * moves**2)
+    assert least > 0.05
+    assert command.others[chest] == pytest.approx(min(least, 0.3), rel=1e-2)
+    rig.told(0.037, 0.0, 12000)
+    assert rig.stabilizer.correct(rig.target, rig.balance, DT).others[chest] == 0.0, "it does not bend backward"

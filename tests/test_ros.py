@@ -108,7 +108,7 @@ def carried(transport):
         "bindings": [{**vars(each), "properties": {}} for each in chosen],
         "sizes": {each.parameter: 3 for each in chosen},
     }
-    command = [sys.executable, "-m", "wholebody.cli.carrier_process", json.dumps(plan)]
+    command = [sys.executable, "-m", "wholebody.cli.processes.carrier", json.dumps(plan)]
     bindings = Bindings(chosen, parameters, names, 1000)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as carrier:
         assert carrier.stdout.readline() == "ready\n"

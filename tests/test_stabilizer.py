@@ -6,20 +6,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from experiments.stabilizer_ankle import stand
+from experiments.stabilizer_push import largest, survives
 from experiments.stabilizer_walk import run
 from wholebody import robots
 from wholebody.errors import BadGait, UnknownName
-from wholebody.estimation import AnkleSpring
+from wholebody.estimation import BalanceEstimator
+from wholebody.estimation.feet import Feet as Soled
 from wholebody.locomotion.balance.recovery import capture_steps, closing_step, landing_instead
 from wholebody.locomotion.balance.regions import Region, Regions, share_of
 from wholebody.locomotion.balance.stabilizers import NAMES, stabilizer_named
 from wholebody.locomotion.balance.support_area import Soles, nearest_inside, scaled
 from wholebody.locomotion.footsteps import OTHER, Feet, Place, Velocity, along
-from wholebody.locomotion.gait import SOLES, gait_of, standing
+from wholebody.locomotion.gait import SOLES, UNDER_BODY, gait_of, standing, swing_share
 from wholebody.locomotion.pattern import Pattern
+from wholebody.locomotion.pendulum import frequency
 from wholebody.locomotion.walker import Walker
 from wholebody.model import Model
-from wholebody.simulation import AnkleFlexibility, SensorModel, Simulation
+from wholebody.simulation import Simulation
 
 pytestmark = pytest.mark.timeout(240)  # a busy machine simulates slowly
 
@@ -62,6 +66,53 @@ def test_the_support_area_holds_all_corners_of_the_feet_that_bear_and_no_more(mo
         assert share_of(area, corner) <= 1 + 1e-9
     for corner in area:
         assert min(np.linalg.norm(corner - other) for other in corners) < 1e-9
+
+
+def with_sole(robot, outline):
+    """The robot on soles of another shape."""
+    surfaces = tuple(
+        replace(each, outline=tuple(map(tuple, outline))) if each.name in SOLES else each for each in robot.surfaces
+    )
+    return replace(robot, surfaces=surfaces)
+
+
+@pytest.mark.parametrize("support", ["left", "both"])
+@pytest.mark.parametrize("shape", ["clockwise", "in any order", "notched"])
+def test_a_sole_of_any_shape_stands_on_the_hull_of_its_corners_and_nowhere_else(model, shape, support):
+    straight = np.array(model.robot.surface("left_sole").outline)
+    outline = {
+        "clockwise": straight[::-1],
+        "in any order": straight[[0, 2, 1, 3]],
+        "notched": np.insert(straight, 1, straight.mean(axis=0), axis=0),
+    }[shape]
+    area = Soles(with_sole(model.robot, outline)).area(support, HERE, THERE)
+    usual = Soles(model.robot).area(support, HERE, THERE)
+    assert sorted(map(tuple, area.round(9))) == sorted(map(tuple, usual.round(9)))
+    middle, regions = area.mean(axis=0), Regions()
+    assert regions.of(area, middle) is Region.SAFE
+    for angle in np.linspace(0.0, math.tau, 24):
+        away = middle + 0.5 * np.array([math.cos(angle), math.sin(angle)])
+        assert regions.of(area, away) is Region.OUTSIDE
+
+
+def test_the_estimator_knows_the_edges_of_a_sole_whose_corners_are_given_clockwise(model):
+    outline = model.robot.surface("left_sole").outline[::-1]
+    feet = Soled.of(Model(with_sole(model.robot, outline)), SOLES)
+    for point, inside in (((0.0, 0.0), True), ((0.5, 0.0), False), ((0.0, -0.5), False)):
+        for edges in feet.edges(1.0):
+            assert bool(np.all(edges[:, :2] @ point <= edges[:, 2])) == inside
+
+
+def test_a_margin_is_kept_from_every_edge_of_a_sole_however_it_is_turned(model):
+    straight, turn = np.array(model.robot.surface("left_sole").outline), Place(0.0, 0.0, 0.5)
+    turned = np.array([turn.beside(*corner)[:2] for corner in straight])
+    inner, usual = (Soles(with_sole(model.robot, each), margin=0.02).outlines[0] for each in (turned, straight))
+    assert np.ptp(usual, axis=0) == pytest.approx(np.ptp(straight, axis=0) - 0.04)
+    back = np.array([turn.beside(*corner)[:2] for corner in usual])
+    assert len(inner) == len(back)
+    assert max(np.linalg.norm(inner - corner, axis=1).min() for corner in back) < 1e-9
+    nothing = Soles(model.robot, margin=1.0).outlines[0]
+    assert nothing == pytest.approx(np.tile(straight.mean(axis=0), (len(nothing), 1)))
 
 
 def test_the_nearest_point_inside_is_nearer_than_any_other():
@@ -109,16 +160,47 @@ def test_a_step_is_led_to_where_the_divergent_component_will_be(model, share):
     assert landing_instead(target, off, np.array([0.06, 0.0]), 0.01) is None  # it comes back by itself
 
 
+def test_of_a_robot_whose_legs_go_along_only_the_divergent_component_by_the_gaits_omega_grows_as_it_says(model):
+    """p = c − (1 + u w) c̈ / ω₀² with both feet at rest, so c = cosh ωt, from rest a metre off, over p = 0."""
+    gait = gait_of(model)
+    plain = frequency(gait.height)
+    target = Pattern(gait, standing(model)[0]).at(0.0)
+    period = math.sqrt(1.0 + UNDER_BODY * swing_share(model)) / plain
+
+    def grown(divergent, time):
+        com, velocity = np.cosh(time / period) * np.ones(2), np.sinh(time / period) / period * np.ones(2)
+        return divergent(com, velocity)[0]
+
+    for time in (0.1, 0.3):
+        assert grown(target.divergent, time) == pytest.approx(math.exp(target.omega * time))
+        by_height = grown(lambda com, velocity: com + velocity / plain, time)
+        assert by_height < 0.99 * math.exp(plain * time)
+
+
+@pytest.mark.parametrize("name", ["dcm", "regions"])
+def test_a_robot_that_stands_is_told_to_bear_its_weight_with_the_feet_that_make_the_ground_push_where_it_shall(
+    model, name
+):
+    """Σ share × foot = z across the feet, up to where one bears all; walking, the pattern says it."""
+    feet, _ = standing(model)
+    pattern = Pattern(gait_of(model), Feet(*(foot.seen_from(feet.middle) for foot in feet)))
+    seen = BalanceEstimator(model, feet=SOLES).balance
+    for target in (pattern.at(0.0), replace(pattern.at(0.0), phase_left=0.3)):
+        for aside in (-0.3, -0.03, 0.0, 0.02, 0.3):
+            stabilizer = stabilizer_named(name, model)
+            balance = seen._replace(com_in_world=np.array([target.com[0], target.com[1] + aside, target.height]))
+            for _ in range(200):
+                told = stabilizer.correct(target, balance, 0.005)
+            left, right = target.left.place.y, target.right.place.y
+            z = min(max(told.zmp[1], right), left) if math.isinf(target.phase_left) else target.zmp[1]
+            assert told.left_share * left + (1.0 - told.left_share) * right == pytest.approx(z, abs=1e-9)
+
+
 def test_recovery_steps_go_to_the_side_of_the_fall_within_reach_and_close_again(model):
     gait = gait_of(model)
     feet, _ = standing(model)
-
-    class Seen:
-        def __init__(self, dcm):
-            self.capture_point = np.array([*dcm, 0.0])
-
     for dcm, side in (((0.15, 0.02), "left"), ((0.15, -0.02), "right"), ((-0.15, -0.01), "right")):
-        steps, quick = capture_steps(feet, Seen(dcm), gait)
+        steps, quick = capture_steps(feet, np.array(dcm), gait)
         assert steps[0].side == side
         quick.limits.check(steps, feet)
         assert np.sign(steps[0].at.x - feet.of(side).x) == np.sign(dcm[0])
@@ -130,41 +212,31 @@ def test_recovery_steps_go_to_the_side_of_the_fall_within_reach_and_close_again(
     assert OTHER[closing.side] == "right"
 
 
-@pytest.mark.parametrize(("stabilizer", "falls"), [("none", True), ("dcm", False)])
+@pytest.mark.parametrize(("stabilizer", "falls"), [("none", True), ("dcm", False), ("regions", False)])
 def test_a_push_that_makes_the_open_loop_fall_is_survived_with_a_recovery_step(stabilizer, falls):
     assert run(stabilizer, None, None, push=(195.0, 0.0, 1.0), mass=1.0, seconds=4.5).fell == falls
 
 
-def standing_on(stabilizer, ankles, push, seconds=3.0, spring=None):
-    """How far the pelvis swings after a push, in the last second, rad."""
-    robot = robots.load("hubo2plus")
-    walker = Walker(robot, stabilizer=stabilizer, ankles=spring)
-    swings = []
-    with Simulation(robot, sensors=SensorModel.realistic(), ankles=ankles, posture=walker.stance()) as world:
-        state, reference = world.new_state(), world.new_reference()
-        world.push("Body_Torso", push, 0.1, start=1.0)
-        while world.time < seconds:
-            world.read(state)
-            walker.cycle(state, reference)
-            world.write(reference)
-            world.advance()
-            if world.time > 1.1:
-                swings.append(world.base_to_world[0, 2])
-    return float(np.ptp(swings)), walker
+@pytest.fixture(scope="module")
+def open_loop():
+    """The largest force ahead that the pattern alone survives, N."""
+    return largest(lambda force: survives("none", 0.0, force), 6.0, weakest=140.0, strongest=180.0)
 
 
-def test_ankle_balance_calms_a_robot_on_soft_ankles():
-    push = (40.0, 0.0, 0.0)
-    without, _ = standing_on("none", AnkleFlexibility(), push)
-    calmed, _ = standing_on("ankle", AnkleFlexibility(), push)
-    assert calmed < 0.8 * without
+@pytest.mark.parametrize(("stabilizer", "without_steps", "with_steps"), [("dcm", 1.1, 1.5), ("regions", 1.0, 1.5)])
+def test_pushed_ahead_it_survives_more_than_the_open_loop_and_much_more_with_steps(
+    open_loop, stabilizer, without_steps, with_steps
+):
+    assert survives(f"{stabilizer} without steps", 0.0, without_steps * open_loop)
+    assert survives(stabilizer, 0.0, with_steps * open_loop)
 
 
-def test_feedback_of_the_divergent_component_calms_soft_ankles_that_it_knows():
-    push = (40.0, 0.0, 0.0)
-    without, _ = standing_on("none", AnkleFlexibility(), push)
-    calmed, _ = standing_on("dcm", AnkleFlexibility(), push, spring=AnkleSpring())
-    assert calmed < 0.5 * without
+@pytest.mark.parametrize(("stabilizer", "share"), [("ankle", 0.8), ("dcm", 0.5)])
+def test_a_robot_on_soft_ankles_swings_less_after_a_push(stabilizer, share):
+    without, calmed = stand("none"), stand(stabilizer)
+    assert not calmed.fell
+    assert calmed.first < share * without.first
+    assert calmed.last < share * without.last
 
 
 def test_legs_give_way_when_pushed_down_and_come_up_again():

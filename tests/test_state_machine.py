@@ -4,8 +4,10 @@ import pytest
 
 from wholebody import messages
 from wholebody.behaviors.state_machine import State, StateMachine, announce
+from wholebody.behaviors.state_machine_channel import Published
 from wholebody.behaviors.state_machine_picture import draw, picture
 from wholebody.channels import Channel
+from wholebody.cli.people.state_machines import StateMachines
 from wholebody.errors import BadStateMachine, UnknownName
 
 
@@ -93,6 +95,26 @@ def test_an_error_in_a_state_comes_out():
 
     with pytest.raises(RuntimeError, match="at a loss"):
         StateMachine("bad", [State("a", panics)]).run(Script())
+
+
+def test_a_machine_is_published_with_its_states_and_ways_while_it_runs():
+    shown, seen = StateMachines("robot"), []
+    whole = StateMachine("work", [State("pick", inside=grab(), on={"done": "end", "failed": "end"}), State("end")])
+    with Published("work") as published:
+        whole.run(Script("arrived", None), [published, lambda *_: seen.append(shown.newest())])
+    work, inside = seen[1]
+    assert (work["name"], work["current"], inside["name"], inside["current"]) == ("work", "pick", "work/pick", "reach")
+    assert inside["states"] == ["reach", "close", "done", "failed"]
+    assert ["reach", "failed", "8 s"] in inside["transitions"]
+    assert work["transitions"] == [["pick", "end", "done"], ["pick", "end", "failed"]]
+    assert [each[0]["current"] for each in seen] == ["pick", "pick", "pick", "pick", "end"]
+    assert shown.newest() == [], "nobody publishes it any more"
+
+
+def test_a_machine_that_is_too_large_to_be_published_is_refused():
+    large = StateMachine("large", [State(f"a state with a long name {number}") for number in range(1000)])
+    with Published("large") as published, pytest.raises(BadStateMachine, match="too large"):
+        large.run(Script(), [published])
 
 
 def test_every_change_is_told_on_a_channel_and_drawn(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wholebody import robots
-from wholebody.cli.camera_process import Camera, jpeg, steadied
+from wholebody.cli.processes.camera import Camera, jpeg, steadied
 from wholebody.robots.geometry import placements
 from wholebody.robots.robot import Placement
 

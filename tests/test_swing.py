@@ -86,7 +86,7 @@ def test_the_via_time_of_a_robot_is_the_best_of_its_leg_and_the_pattern_lifts_th
     assert 0.2 < gait.via < 0.8
     feet, _ = standing(model)
     pattern = Pattern(gait, feet)
-    pattern.follow([Footstep("right", feet.right.beside(length, 0.0))], 0.0)
+    pattern.follow([Footstep("right", feet.left.beside(length, -gait.limits.spacing))], 0.0)
     times = np.arange(gait.begin, gait.begin + gait.single_support, 0.002)
     heights = [pattern.at(time).right.height for time in times]
     highest = times[int(np.argmax(heights))] - gait.begin

@@ -20,7 +20,7 @@ from robot_processes import (
 )
 
 from wholebody.channels import Channel
-from wholebody.cli import life
+from wholebody.cli.processes import life
 from wholebody.hardware import connect
 from wholebody.messages import labels
 

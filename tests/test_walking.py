@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from experiments.stabilizer_push_walking import SIDES, pushed
 from experiments.stabilizer_walk import forward, run
 from wholebody import robots
 from wholebody.behaviors import Walking
@@ -30,9 +31,10 @@ def test_with_a_stabilizer_the_fast_walk_goes_where_it_shall(stabilizer):
     assert went.tilt < math.radians(4)
 
 
-@pytest.mark.parametrize(("stabilizer", "falls"), [("none", True), ("dcm", False)])
-def test_a_push_while_walking_is_caught_with_the_stabilizer_and_not_without(stabilizer, falls):
-    assert run(stabilizer, 0.8, forward(0.2, 3), seed=1, push=(0.0, 100.0, 3.3)).fell == falls
+@pytest.mark.parametrize("seed", [1, 60])
+@pytest.mark.parametrize(("stabilizer", "falls"), [("none with legs", True), ("dcm", False), ("regions", False)])
+def test_a_push_while_walking_is_caught_with_a_stabilizer_and_not_with_the_same_pattern_alone(stabilizer, falls, seed):
+    assert pushed(stabilizer, SIDES["ahead"], seed).fell == falls
 
 
 @pytest.mark.parametrize("name", ["minihubo", "hoap3"])

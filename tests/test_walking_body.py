@@ -10,7 +10,7 @@ from walking_rig import NAME, Rig
 from wholebody.behaviors.walking_orders import CONTROLLER, Bearing, read_report
 from wholebody.behaviors.walking_orders import Stage as Become
 from wholebody.channels import Channel
-from wholebody.cli.walking_body import WalkingBody
+from wholebody.cli.people.walking_body import WalkingBody
 from wholebody.collaboration.map import Block, Map
 from wholebody.collaboration.rcp.desk import Desk, Rules
 from wholebody.hardware import Names
@@ -108,11 +108,11 @@ def test_what_people_ask_is_done_and_they_hear_when(people):
     assert said == [f"OK COMMAND {walk} {stage}" for stage in ("QUEUED", "STARTED", "COMPLETED")]
     step = float(people.says("anne", "QUERY PARAM walking.step")[0].split()[-1])
     assert people.truth[0] == pytest.approx(3 * step, abs=0.06)
-    people.waits(lambda: people.body.left() is not None)
-    begun, left = people.now, people.body.left()
+    people.waits(lambda: people.body.underway() is not None and people.body.underway().left is not None)
+    begun, left = people.now, people.body.underway().left
     assert people.end_of("anne", turn) == "COMPLETED"
     assert people.now - begun == pytest.approx(left, abs=1.0), "one knew when it would end"
-    assert people.body.left() is None
+    assert people.body.underway() is None
     assert people.truth[2] == pytest.approx(math.radians(40), abs=0.06)
 
     assert people.does("anne", "MOVE HEAD LEFT 20 DEGREES") == "COMPLETED"
@@ -120,7 +120,7 @@ def test_what_people_ask_is_done_and_they_hear_when(people):
     assert neck == pytest.approx(math.radians(20), abs=0.03), "though the walking controller holds the neck, too"
     assert "the neck goes from" in people.says("anne", "MOVE HEAD LEFT 100 DEGREES")[0]
 
-    assert people.says("anne", "GOTO 0 3") == ["KO north is in the way"]
+    assert people.says("anne", "GOTO 0 3")[0].endswith("FAILED north is in the way")
     assert people.does("anne", "GOTO OBJECT(pillar)") == "COMPLETED"
     x, y, _ = people.truth
     reach = PILLAR.length / 2 + people.body.settings.goto.range
@@ -175,7 +175,7 @@ def test_control_that_is_lost_in_any_way_stops_the_walk_and_given_back_it_does_n
     people.says("bob", "CONTROL BEGIN")
     walk = walks_on("bob")
     people.desk.close(people.sessions["bob"], people.now)
-    people.waits(lambda: people.desk.orders.state.value == "idle")
+    people.waits(lambda: people.desk.orders.machine.state == "idle")
     assert people.desk.orders.log[walk - 1].stage == "INTERRUPTEDBY"
 
     people.arrives("page", timeout=2.0)
@@ -183,7 +183,7 @@ def test_control_that_is_lost_in_any_way_stops_the_walk_and_given_back_it_does_n
     walk = walks_on("page")
     people.waits(lambda: people.desk.orders.log[walk - 1].stage == "INTERRUPTEDBY")
     assert "silent for 2 s" in people.hears("page")[-1] or "silent for 2 s" in " ".join(people.heard["page"])
-    people.waits(lambda: people.desk.orders.state.value == "idle")
+    people.waits(lambda: people.desk.orders.machine.state == "idle")
     assert people.rig.client.doing.standing
     assert people.rig.upright
 

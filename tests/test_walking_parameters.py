@@ -14,7 +14,7 @@ from wholebody.behaviors.walking import AHEAD
 from wholebody.behaviors.walking_orders import Bearing
 from wholebody.behaviors.walking_parameters import walking_parameters
 from wholebody.channels import Channel
-from wholebody.cli.live_parameters import LiveParameters
+from wholebody.cli.people.live_parameters import LiveParameters
 from wholebody.errors import BadFootsteps, BadGait, BadParameter
 from wholebody.hardware import Names
 from wholebody.locomotion import Pattern

@@ -13,9 +13,9 @@ from robot_processes import wait_for
 from wholebody import robots
 from wholebody.behaviors.walking_client import WalkingClient
 from wholebody.channels import Channel
-from wholebody.cli import life
-from wholebody.cli.plan import Plan
-from wholebody.cli.walk_world import WalkedWorld
+from wholebody.cli.processes import life
+from wholebody.cli.processes.plan import Plan
+from wholebody.cli.shows.world import WalkedWorld
 from wholebody.hardware import Names
 from wholebody.simulation import SensorModel, join
 
@@ -41,7 +41,7 @@ class Rig(ExitStack):
 
     def begin_controller(self):
         """Begin a controller, and a client of it."""
-        command = [sys.executable, "-m", "wholebody.cli.walk_process", NAME, self.robot.name]
+        command = [sys.executable, "-m", "wholebody.cli.processes.walk", NAME, self.robot.name]
         self.controller = subprocess.Popen(command)
         self._children.append(self.controller)
         self.client = self.enter_context(WalkingClient(NAME, timeout=90))

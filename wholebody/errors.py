@@ -309,7 +309,11 @@ class OutOfReach(WholebodyError, ValueError):
 
 
 class GroundMissing(WholebodyError, RuntimeError):
-    """A limb that came down and bears nothing, or a trunk that leans off its plan; the text says which."""
+    """A limb (its number, if it is one) that came down and bears nothing, or a trunk that leans off its plan."""
+
+    def __init__(self, message: str, limb: int | None = None) -> None:
+        self.limb = limb
+        super().__init__(message)
 
 
 class OrderNotDone(WholebodyError, RuntimeError):

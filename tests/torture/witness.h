@@ -7,7 +7,7 @@
 
 #define DEPTH 4
 #define WRITERS 5
-#define WORDS 8
+#define WORDS 24                       /* more than the widest load takes at once, or no read could be torn */
 #define SURVIVOR 1                     /* a life */
 #define CHILD 999                      /* the life of the one that is killed or stopped */
 #define BROKEN_MAX 8                   /* enough to be sure */

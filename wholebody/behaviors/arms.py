@@ -29,8 +29,12 @@ SOFTLY = 0.001
 """What an orientation error of 1 rad weighs against a position error of 1 m: the hand may be turned otherwise."""
 NEAR_ENOUGH = 0.006
 """m. How exactly a palm comes to a point that counts as reached."""
+ELBOW_ROOM = 0.1
+"""m"""
 WAYPOINT = 0.02
 """m between two postures on a straight way."""
+TURNED_OVER = math.radians(60.0)
+"""How far no joint goes from one to the next: then the arm would swing round, and come back otherwise than it went."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +57,18 @@ class Reach:
         """Whether the hand gets there."""
         return self.miss <= NEAR_ENOUGH and not self.collides
 
+    @property
+    def quality(self) -> str:
+        """How well, in words."""
+        limit = f"{math.degrees(self.margin):.0f}° from a joint limit"
+        return f"{limit}, manipulability {self.manipulability * 1000:.1f} dm³"
+
     def __str__(self) -> str:
         """In words."""
         if not self.possible:
             why = "collides with the robot" if self.collides else f"is {self.miss * 1000:.0f} mm short"
             return f"{self.side}_arm {why}"
-        return (
-            f"{self.side}_arm reaches it, {math.degrees(self.margin):.0f}° from a joint limit, "
-            f"manipulability {self.manipulability * 1000:.1f} dm³"
-        )
+        return f"{self.side}_arm reaches it, {self.quality}"
 
 
 class Arm:
@@ -98,6 +105,12 @@ class Arm:
         return np.array([self._shoulder[0] + 0.68 * self._length, 0.85 * self._shoulder[1]])
 
     @property
+    def pressing_spot(self) -> Array:
+        """Where, x and y, it presses inwards best: further out, so that the elbow stays away from the body."""
+        x, y = self.sweet_spot
+        return np.array([x, y + ELBOW_ROOM * self.outward])
+
+    @property
     def carrying(self) -> Array:
         """Where a hand carries things: before the body, aside, a little under the shoulder."""
         x, y = self.sweet_spot
@@ -129,8 +142,11 @@ class Arm:
         manipulability = math.sqrt(max(0.0, float(np.linalg.det(J @ J.T))))
         return Reach(self.side, q.errors[0].position, margin, manipulability, self._collisions.collides(snapshot))
 
-    def way(self, positions: Array, palm_in_base: Array) -> Array:
-        """Joint positions of the arm on a straight way of the palm, row by row; OutOfReach if there is none."""
+    def way(self, positions: Array, palm_in_base: Array, *, steadily: bool = False) -> Array:
+        """Joint positions of the arm on a straight way of the palm, row by row; OutOfReach if there is none.
+
+        A hand that is empty may turn over on its way; one that goes steadily may not.
+        """
         begin, rows = self.palm(positions), [positions[self._numbers]]
         far = float(np.linalg.norm(palm_in_base[:3, 3] - begin[:3, 3]))
         count = max(2, math.ceil(far / WAYPOINT))
@@ -149,7 +165,15 @@ class Arm:
                 pair = f"{touches[0].one} and {touches[0].other}"
                 raise OutOfReach(f"on its way the {self.side} arm would collide: {pair}; stand otherwise")
             rows.append(q[-len(positions) :][self._numbers])
+        if steadily and np.abs(np.diff(rows, axis=0)).max() > TURNED_OVER:
+            raise OutOfReach(f"on its way the {self.side} arm would have to turn over; stand otherwise")
         return np.array(rows)
+
+    def moved(self, positions: Array, palm_in_base: Array) -> Array:
+        """All joints of the robot at the end of such a way."""
+        there = np.array(positions)
+        there[self._numbers] = self.way(positions, palm_in_base)[-1]
+        return there
 
     def _configuration(self, positions: Array) -> Array:
         q = self.model.neutral()

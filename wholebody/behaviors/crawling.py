@@ -107,8 +107,7 @@ class Crawling:
         except SensorLost as error:
             self._rest_blindly(error, reference)
         except GroundMissing as error:
-            self.trouble, self._stranded = f"{error}; it rests where it is", True
-            self.stop()
+            self._give_up(error)
             self.crawler.hold(reference)
         if self.crawler.pattern.steps != steps or self.crawler.pattern.standing:
             self._steer()
@@ -120,6 +119,15 @@ class Crawling:
             self.trouble = f"{error}; it rests"
             self.stop()
         self.crawler.hold(reference)
+
+    def _give_up(self, error: GroundMissing) -> None:
+        """Take a limb that found no ground back; if this is what went wrong already, or it leans, stay as it is."""
+        self.stop()
+        self._stranded = error.limb is None or bool(self.trouble)
+        if not self._stranded:
+            self.crawler.retreat()
+        how = "it rests where it is" if self._stranded else "it takes it back and rests"
+        self.trouble = self.trouble or f"{error}; {how}"
 
     def _begin(self, goal: Place | None, velocity: Velocity | None) -> None:
         if self.trouble:

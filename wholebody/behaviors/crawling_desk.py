@@ -13,20 +13,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from wholebody.behaviors.crawling import Crawling
+from wholebody.behaviors.movement_desk import MovementDesk, UnderWay
 from wholebody.behaviors.onto_limbs import OntoLimbs
-from wholebody.behaviors.order_desk import OrderDesk, fitting
+from wholebody.behaviors.order_desk import fitting
 from wholebody.behaviors.walking_orders import (
-    LONGEST,
     Bearing,
     Kind,
     Order,
     Stage,
-    doing_record,
-    order_record,
-    read_order,
 )
 from wholebody.errors import BadFootsteps, WholebodyError
 from wholebody.hardware import Record
@@ -37,23 +33,14 @@ _BEARING = tuple(Bearing.RIGHT if part.startswith("left") else Bearing.LEFT for 
 """What bears while a limb does not."""
 
 
-@dataclass
-class _UnderWay:
-    """The order that is being done, and when its velocity ends."""
-
-    order: Order
-    until: float
-
-
-class CrawlingDesk(OrderDesk):
+class CrawlingDesk(MovementDesk[UnderWay]):
     """Passes orders on to a Crawling, and tells what becomes of them, and where it is."""
 
     def __init__(self, crawling: Crawling, robot: str = "", controller: str = CONTROLLER) -> None:
-        super().__init__(robot, controller, order_record(), doing_record())
+        super().__init__(robot, controller)
         self.crawling = crawling
         self.on_limbs = False
         self._getting_there: OntoLimbs | None = None
-        self._now: _UnderWay | None = None
         self._do: dict[Kind, Callable[[Order, Record], None]] = {
             Kind.STAND: self._get_on_limbs,
             Kind.GO: self._go,
@@ -81,8 +68,7 @@ class CrawlingDesk(OrderDesk):
     def end(self, time: float, why: str) -> None:
         """Rest, and say that the order under way will not be done."""
         self.crawling.stop()
-        if self._now is not None:
-            self._finish(Stage.INTERRUPTED, time, why)
+        super().end(time, why)
 
     def _moved(self, state: Record, reference: Record) -> bool:
         if self._getting_there is not None:
@@ -103,22 +89,13 @@ class CrawlingDesk(OrderDesk):
         except WholebodyError as error:
             self._report(number, Stage.REFUSED, time, str(error))
             return
-        if self._now is not None:
-            self._finish(Stage.INTERRUPTED, time, f"order {number} came after it")
-        self._now = _UnderWay(order, time + (order.values[3] if order.kind is Kind.VELOCITY else 0.0))
-        self._report(number, Stage.ACCEPTED, time)
+        self._begin(UnderWay(order, time + order.lasts), time)
         self._report(number, Stage.STARTED, time)
 
     def _checked(self) -> Order:
-        message = self._orders.message
-        try:
-            order = read_order(message)
-        except ValueError:
-            raise BadFootsteps(f"{int(message['kind'])} is no kind of order; see Kind") from None
+        order = self._read(self._orders.message)
         if order.kind not in self._do:
             raise BadFootsteps(f"{order.kind.name.lower()} is for those who walk; give a way, a turn or a velocity")
-        if not all(math.isfinite(value) for value in order.values):
-            raise BadFootsteps(f"an order with {order.values}; give finite numbers")
         if order.kind in (Kind.STAND, Kind.STOP) or self.on_limbs:
             return order
         wait = "wait until it is" if self._getting_there else "tell it to stand first, which means on its limbs"
@@ -140,8 +117,6 @@ class CrawlingDesk(OrderDesk):
             self.crawling.crawl(distance=forward)
 
     def _move(self, order: Order, _: Record) -> None:
-        if not 0.0 < order.values[3] <= LONGEST:
-            raise BadFootsteps(f"a velocity for {order.values[3]} s; give up to {LONGEST:g} s, and repeat it")
         self.crawling.crawl(velocity=order.values[:3])
 
     def _stop(self, _: Order, __: Record) -> None:
@@ -149,7 +124,7 @@ class CrawlingDesk(OrderDesk):
 
     # What becomes of it.
 
-    def _see(self, now: _UnderWay, time: float) -> None:
+    def _see(self, now: UnderWay, time: float) -> None:
         crawling = self.crawling
         if crawling.trouble:
             self._finish(Stage.FAILED, time, crawling.trouble)
@@ -159,16 +134,11 @@ class CrawlingDesk(OrderDesk):
         if self._now is now and crawling.standing and self._getting_there is None and not time < now.until < math.inf:
             self._finish(Stage.COMPLETED, time)
 
-    def _finish(self, stage: Stage, time: float, text: str = "") -> None:
-        assert self._now is not None
-        number, self._now = self._now.order.number, None
-        self._report(number, stage, time, text)
-
     def _tell(self, time: float) -> None:
         message, crawling = self._doing.message, self.crawling
         message["time"], message["place"] = time, crawling.place
         message["standing"] = self.on_limbs and crawling.standing
-        message["bearing"], message["order"] = self._bearing, 0 if self._now is None else self._now.order.number
+        message["bearing"], message["order"] = self._bearing, self._number
         message["trouble"] = fitting(crawling.trouble)
         self._doing.put()
 

@@ -35,6 +35,12 @@ OPEN, CLOSED = 0.05, 0.95
 """Shares of their range."""
 SMOOTH = 0.2
 """s over which the pull on a wrist is averaged."""
+QUICKLY = 0.1
+"""s, the same while it presses on something."""
+PRESSING = 0.03
+"""m/s of a palm that presses on something."""
+DEEP = 0.05
+"""m beyond a point that is pressed on where the palm gives up."""
 
 
 @dataclass
@@ -47,6 +53,9 @@ class _Side:
     begin: float
     seconds: float
     leaves: bool = False  # whether it is nobody's at the end of the way
+    most: float = math.inf  # N that the wrist may feel more than at the beginning; then the way ends
+    before: Array | None = None  # N that it felt at the beginning
+    felt: float = math.nan  # N, the most that it felt more than that: a body gives way to what it presses on
 
     def at(self, time: float) -> Array:
         """Where its joints shall be: along the way by s = 10 τ³ − 15 τ⁴ + 6 τ⁵, from rest to rest."""
@@ -56,6 +65,12 @@ class _Side:
     def done(self, time: float) -> bool:
         """Whether it has come to the end of its way."""
         return time >= self.begin + self.seconds
+
+    def hold(self, time: float) -> None:
+        """End the way here."""
+        here = self.at(time)
+        self.way, self.begin, self.most = _spline(np.array([here, here])), time, math.inf
+        self.seconds = QUICKEST
 
 
 class Reaching:
@@ -75,6 +90,7 @@ class Reaching:
         self._now: dict[str, _Side] = {}
         self._sensors = {side: _wrist(robot, side) for side in sides}
         self._loads: dict[str, Array] = {}
+        self._pressed: dict[str, Array] = {}
         self._positions: Array | None = None
         self._time = 0.0
 
@@ -84,6 +100,15 @@ class Reaching:
         """Bring the palm straight to that far (m) beside a point, facing it; OutOfReach if it cannot come there."""
         arm = self._arm(side)
         self._go(side, arm.way(self._told(side), arm.palm_at(point_in_base, standoff)))
+
+    def press(self, side: str, point_in_base: Sequence[float], force: float) -> None:
+        """Bring the palm slowly to a point, and beyond, until the wrist feels so much more than before, N."""
+        arm, told = self._arm(side), self._told(side)
+        palm = arm.palm_at(point_in_base, -DEEP)
+        far = float(np.linalg.norm(palm[:3, 3] - arm.palm(told)[:3, 3]))
+        self._go(side, arm.way(told, palm), max(QUICKEST, far / PRESSING))
+        each = self._now[side]
+        each.most, each.before, each.felt = force, self._loads.get(side), 0.0 if side in self._loads else math.nan
 
     def carry(self, side: str) -> None:
         """Bring the hand before the body, where it is out of the way."""
@@ -115,7 +140,13 @@ class Reaching:
         """One period: fill in the joints of the arms that are moved, and nothing else."""
         elapsed, self._time = float(state["time"]) - self._time, float(state["time"])
         self._positions = np.array(state["position"])
-        self._weigh(state, min(1.0, max(0.0, elapsed / SMOOTH)))
+        self._weigh(state, self._loads, min(1.0, max(0.0, elapsed / SMOOTH)))
+        self._weigh(state, self._pressed, min(1.0, max(0.0, elapsed / QUICKLY)))
+        for side, each in self._now.items():
+            if each.before is not None:
+                each.felt = max(each.felt, float(np.linalg.norm(self._pressed[side] - each.before)))
+            if each.felt >= each.most:
+                each.hold(self._time)
         for side in [side for side, each in self._now.items() if each.leaves and each.done(self._time)]:
             del self._now[side]
         reference["mask"][:] = False
@@ -141,18 +172,27 @@ class Reaching:
         """How strongly the wrist is pulled, N, on the average of the last moments; NaN if nothing measures it."""
         return float(np.linalg.norm(self._loads[side])) if side in self._loads else math.nan
 
+    def pressed(self, side: str) -> float:
+        """How much more a wrist felt at most since it began to press, N; NaN if it does not, or nothing feels it."""
+        return self._now[side].felt if side in self._now else math.nan
+
+    def left(self, side: str) -> float:
+        """Seconds until an arm is at the end of its way; 0 if it is on none."""
+        each = self._now.get(side)
+        return 0.0 if each is None else max(0.0, each.begin + each.seconds - self._time)
+
     def reachable(self, side: str, point_in_base: Sequence[float]) -> Reach:
         """How well an arm would reach a point."""
         return self._arm(side).reach(self._told(side), point_in_base)
 
     # How.
 
-    def _weigh(self, state: Record, share: float) -> None:
+    def _weigh(self, state: Record, loads: dict[str, Array], share: float) -> None:
         for side, sensor in self._sensors.items():
             if sensor is not None:
                 pull = np.array(state["force_torque"]["force"][sensor])
-                before = self._loads.get(side, pull)
-                self._loads[side] = before + share * (pull - before) if np.isfinite(pull).all() else before
+                before = loads.get(side, pull)
+                loads[side] = before + share * (pull - before) if np.isfinite(pull).all() else before
 
     def _arm(self, side: str) -> Arm:
         if side not in self.arms:
@@ -176,10 +216,10 @@ class Reaching:
             self._now[side] = _Side(arm, here, _spline(np.array([here, here])), self._time, QUICKEST)
         return self._now[side]
 
-    def _go(self, side: str, rows: Array) -> None:
+    def _go(self, side: str, rows: Array, seconds: float = 0.0) -> None:
         """Send the arm along a way, with the fingers as they are."""
         fingers = self._taken(side).at(self._time)[rows.shape[1] :]
-        self._move(side, np.hstack([rows, np.tile(fingers, (len(rows), 1))]))
+        self._move(side, np.hstack([rows, np.tile(fingers, (len(rows), 1))]), seconds)
 
     def _fingers(self, side: str, share: float) -> None:
         each = self._taken(side)
@@ -194,6 +234,7 @@ class Reaching:
         length = float(np.abs(np.diff(rows, axis=0)).sum(axis=0).max())
         each.way, each.begin = _spline(rows), self._time
         each.seconds, each.leaves = seconds or max(QUICKEST, length / SPEED), leaves
+        each.most, each.before, each.felt = math.inf, None, math.nan
 
 
 def _spline(rows: Array) -> CubicSpline:

@@ -26,6 +26,11 @@ class ReachingClient(OrderLine):
         x, y, z = (float(each) for each in point_in_base)
         return self._tell(Kind.REACH, side, (x, y, z, standoff))
 
+    def press(self, side: str, point_in_base: Iterable[float], force: float) -> int:
+        """Press a palm on a point, until the wrist feels so much more than before, N, or it is beyond the point."""
+        x, y, z = (float(each) for each in point_in_base)
+        return self._tell(Kind.PRESS, side, (x, y, z, force))
+
     def carry(self, side: str) -> int:
         """Bring a hand before the body."""
         return self._tell(Kind.CARRY, side)
@@ -48,8 +53,16 @@ class ReachingClient(OrderLine):
 
     def load(self, side: str) -> float:
         """How strongly a wrist is pulled, N; NaN if nothing measures it."""
-        self._doing.latest()
-        return float(self._doing.message["load"][SIDES.index(side)])
+        return self._of("load", side)
+
+    def pressed(self, side: str) -> float:
+        """How much more a wrist felt at most since it began to press, N; NaN if it does not, or nothing measures it."""
+        return self._of("pressed", side)
+
+    @property
+    def left(self) -> float:
+        """Seconds until both arms are where they were told to go."""
+        return max(self._of("left", side) for side in SIDES)
 
     @property
     def taken(self) -> tuple[bool, bool]:
@@ -57,6 +70,10 @@ class ReachingClient(OrderLine):
         self._doing.latest()
         left, right = self._doing.message["taken"]
         return bool(left), bool(right)
+
+    def _of(self, what: str, side: str) -> float:
+        self._doing.latest()
+        return float(self._doing.message[what][SIDES.index(side)])
 
     def _tell(self, kind: Kind, side: str, values: tuple[float, ...] = ()) -> int:
         number = self._new()

@@ -17,6 +17,9 @@ from wholebody.behaviors.reaching_orders import CONTROLLER, Kind, Order, doing_r
 from wholebody.behaviors.walking_orders import Stage
 from wholebody.errors import BadMessage, WholebodyError
 
+LARGEST = 20.0
+"""m of any place that makes sense, and N that a hand presses with at most."""
+
 
 class ReachingDesk(OrderDesk):
     """Passes orders on to a Reaching; one arm can be told something while the other one moves."""
@@ -32,6 +35,7 @@ class ReachingDesk(OrderDesk):
             Kind.OPEN: lambda order: reaching.open(order.side),
             Kind.REST: lambda order: reaching.rest(order.side),
             Kind.STOP: lambda order: reaching.stop(),
+            Kind.PRESS: lambda order: reaching.press(order.side, order.values[:3], order.values[3]),
         }
 
     def serve(self, time: float) -> None:
@@ -42,7 +46,8 @@ class ReachingDesk(OrderDesk):
             self._report(self._now.pop(side).number, Stage.COMPLETED, time)
         message = self._doing.message
         message["time"], message["taken"] = time, [self.reaching.takes(side) for side in SIDES]
-        message["load"] = [self.reaching.load(side) for side in SIDES]
+        for name in ("load", "pressed", "left"):
+            message[name] = [getattr(self.reaching, name)(side) for side in SIDES]
         message["order"] = next((each.number for each in self._now.values()), 0)
         self._doing.put()
 
@@ -55,8 +60,8 @@ class ReachingDesk(OrderDesk):
             self._report(int(message["number"]), Stage.REFUSED, time, wrong)
             return
         try:
-            if not all(abs(value) < 10.0 for value in order.values):
-                raise BadMessage(f"an order with {order.values}; give metres in the base")
+            if not all(abs(value) < LARGEST for value in order.values):
+                raise BadMessage(f"an order with {order.values}; give metres in the base, and newtons")
             self._do[order.kind](order)
         except WholebodyError as error:
             self._report(order.number, Stage.REFUSED, time, str(error))

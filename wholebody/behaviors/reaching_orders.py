@@ -21,6 +21,7 @@ class Kind(IntEnum):
     OPEN = 3
     REST = 4
     STOP = 5
+    PRESS = 6  # [x, y, z in the base, m, N]
 
 
 class Order(NamedTuple):
@@ -38,8 +39,15 @@ def order_record() -> Dtype:
 
 
 def doing_record() -> Dtype:
-    """Build what the arms do now: whether each of them is taken, and the pull on its wrist, N; left and right."""
-    return np.dtype([("time", "<f8"), ("order", "<u8"), ("load", "<f8", (2,)), ("taken", "?", (2,))], align=True)
+    """Build what the arms do now, the left one and the right one.
+
+    load     N, the pull on the wrist
+    pressed  N, how much more that was at most than when the hand began to press; NaN if it does not
+    left     s, until the arm is at the end of its way
+    taken    whether it is moved by this controller
+    """
+    each = [("load", "<f8", (2,)), ("pressed", "<f8", (2,)), ("left", "<f8", (2,)), ("taken", "?", (2,))]
+    return np.dtype([("time", "<f8"), ("order", "<u8"), *each], align=True)
 
 
 def write_order(order: Order, message: Any) -> None:

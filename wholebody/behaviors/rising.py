@@ -62,10 +62,8 @@ class Rising:
         soles = [snapshot.placement(model.surface(sole)) for sole in SOLES]
         places = [Place(float(m[0, 3]), float(m[1, 3]), float(np.arctan2(m[1, 0], m[0, 0]))) for m in soles]
         feet = Feet(*places)
-        apart, limits = feet.left.seen_from(feet.right), self._walker.gait.limits
-        if abs(float(soles[0][2, 3] - soles[1][2, 3])) > LEVEL or abs(apart.x) > limits.length:
-            return None
-        if not limits.narrowest <= apart.y <= limits.widest or abs(apart.yaw) > limits.turn:
+        level = abs(float(soles[0][2, 3] - soles[1][2, 3])) <= LEVEL
+        if not level or not self._walker.gait.limits.stand(feet):
             return None
         middle = feet.middle
         return Feet(*(place.seen_from(middle) for place in feet))

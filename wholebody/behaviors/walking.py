@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from wholebody.behaviors.rising import Rising
 from wholebody.errors import BadFootsteps, BadGait, SensorLost, VelocityClamped
-from wholebody.estimation import Balance
+from wholebody.estimation import AnkleSpring, Balance
 from wholebody.hardware import Record
 from wholebody.locomotion import stride
 from wholebody.locomotion.balance.recovery import closing_step
@@ -35,7 +35,7 @@ from wholebody.locomotion.footsteps import (
     in_place,
     to_place,
 )
-from wholebody.locomotion.gait import SOLES, Gait
+from wholebody.locomotion.gait import Gait, need_soles
 from wholebody.locomotion.walker import Walker
 from wholebody.model.layout import Integers
 from wholebody.robots.robot import Robot
@@ -55,10 +55,17 @@ class Walking:
     stand again.
     """
 
-    def __init__(self, robot: Robot, gait: Gait | None = None, stabilizer: str = "dcm", period: float = 0.005) -> None:
-        if not set(SOLES) <= {surface.name for surface in robot.surfaces}:
-            raise BadGait(f"'{robot.name}' has no surfaces {' and '.join(SOLES)} to stand on: it cannot walk")
-        self.walker = Walker(robot, gait, stabilizer, period=period)
+    def __init__(
+        self,
+        robot: Robot,
+        gait: Gait | None = None,
+        stabilizer: str = "dcm",
+        period: float = 0.005,
+        ankles: AnkleSpring | None = None,
+    ) -> None:
+        """`ankles` says how soft they are, if they are."""
+        need_soles(robot)
+        self.walker = Walker(robot, gait, stabilizer, ankles, period)
         self._soles = Soles(robot, scale=0.8)
         if gait is None:
             stride.fit(self.walker)

@@ -16,18 +16,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from wholebody.behaviors.order_desk import OrderDesk, fitting
+from wholebody.behaviors.movement_desk import MovementDesk, UnderWay
+from wholebody.behaviors.order_desk import fitting
 from wholebody.behaviors.walking import Walking
 from wholebody.behaviors.walking_orders import (
     CONTROLLER,
-    LONGEST,
     Bearing,
     Kind,
     Order,
     Stage,
-    doing_record,
-    order_record,
-    read_order,
 )
 from wholebody.errors import BadFootsteps, VelocityClamped, WholebodyError
 
@@ -37,24 +34,21 @@ _BEARING = {"both": Bearing.BOTH, "left": Bearing.LEFT, "right": Bearing.RIGHT}
 
 
 @dataclass
-class _UnderWay:
-    """The order that is being done."""
+class _Walk(UnderWay):
+    """The order that is being done, and how far it is."""
 
-    order: Order
-    until: float  # when a velocity ends
     steps: int  # of its own: when no more are to come, those before it are done, and it begins
     started: bool = False
     quiet_since: float | None = None  # when the robot came to stand, with all its senses
 
 
-class WalkingDesk(OrderDesk):
+class WalkingDesk(MovementDesk[_Walk]):
     """Passes orders on to a Walking, and tells what becomes of them, and where it is."""
 
     def __init__(self, walking: Walking, robot: str = "", controller: str = CONTROLLER) -> None:
-        super().__init__(robot, controller, order_record(), doing_record())
+        super().__init__(robot, controller)
         self.walking = walking
         self.moves = False  # whether it was ever told to stand: before that it moves nothing
-        self._now: _UnderWay | None = None
         self._do: dict[Kind, Callable[[Order], None]] = {
             Kind.STAND: self._stand,
             Kind.GO: self._go,
@@ -75,7 +69,7 @@ class WalkingDesk(OrderDesk):
         """Say what the robot does now."""
         message, walking = self._doing.message, self.walking
         message["time"], message["place"], message["standing"] = time, walking.place, walking.up and walking.standing
-        message["bearing"], message["order"] = self._bearing, 0 if self._now is None else self._now.order.number
+        message["bearing"], message["order"] = self._bearing, self._number
         message["trouble"], message["left"] = fitting(walking.trouble), walking.left
         sensed, base = walking.sensed, message["base"]
         if sensed is None:
@@ -83,11 +77,6 @@ class WalkingDesk(OrderDesk):
         else:
             base[:3], base[3:] = sensed.base_in_world, sensed.orientation
         self._doing.put()
-
-    def end(self, time: float, why: str) -> None:
-        """Say that the order under way will not be done."""
-        if self._now is not None:
-            self._finish(Stage.INTERRUPTED, time, why)
 
     @property
     def _bearing(self) -> Bearing:
@@ -99,7 +88,6 @@ class WalkingDesk(OrderDesk):
     # How an order is taken.
 
     def _take(self, message: Any, time: float) -> None:
-        number = int(message["number"])
         try:
             order = self._checked(message)
             kept = self._make_room(order)
@@ -107,21 +95,13 @@ class WalkingDesk(OrderDesk):
                 warnings.simplefilter("always", VelocityClamped)
                 self._do[order.kind](order)
         except WholebodyError as error:
-            self._report(number, Stage.REFUSED, time, str(error))
+            self._report(int(message["number"]), Stage.REFUSED, time, str(error))
             return
-        if self._now is not None:
-            self._finish(Stage.INTERRUPTED, time, f"order {number} came after it")
-        lasts = order.values[3] if order.kind is Kind.VELOCITY else 0.0
-        self._now = _UnderWay(order, time + lasts, self._to_come - kept)
-        self._report(number, Stage.ACCEPTED, time, "; ".join(str(each.message) for each in said))
+        clamped = "; ".join(str(each.message) for each in said)
+        self._begin(_Walk(order, time + order.lasts, self._to_come - kept), time, clamped)
 
     def _checked(self, message: Any) -> Order:
-        try:
-            order = read_order(message)
-        except ValueError:
-            raise BadFootsteps(f"{int(message['kind'])} is no kind of order; see Kind") from None
-        if not all(math.isfinite(value) for value in order.values):
-            raise BadFootsteps(f"an order with {order.values}; give finite numbers")
+        order = self._read(message)
         if order.kind is Kind.IN_PLACE and order.values[0] < 1:
             raise BadFootsteps(f"{order.values[0]:g} steps; give one or more")
         if order.kind in (Kind.STAND, Kind.STOP) or self.walking.up:
@@ -138,8 +118,6 @@ class WalkingDesk(OrderDesk):
         self.walking.go(*order.values[:3])
 
     def _move(self, order: Order) -> None:
-        if not 0.0 < order.values[3] <= LONGEST:
-            raise BadFootsteps(f"a velocity for {order.values[3]} s; give up to {LONGEST:g} s, and repeat it")
         self.walking.walk(velocity=order.values[:3])
 
     def _follow(self, order: Order) -> None:
@@ -167,7 +145,7 @@ class WalkingDesk(OrderDesk):
 
     # What becomes of it.
 
-    def _see(self, now: _UnderWay, time: float) -> None:
+    def _see(self, now: _Walk, time: float) -> None:
         walking = self.walking
         if not now.started and self._to_come <= now.steps:
             now.started = True
@@ -182,8 +160,3 @@ class WalkingDesk(OrderDesk):
             now.quiet_since = time
         elif time >= now.quiet_since + QUIET:
             self._finish(Stage.COMPLETED, time)
-
-    def _finish(self, stage: Stage, time: float, text: str = "") -> None:
-        assert self._now is not None
-        number, self._now = self._now.order.number, None
-        self._report(number, stage, time, text)

@@ -72,6 +72,11 @@ class Order(NamedTuple):
     values: tuple[float, ...] = ()
     footsteps: tuple[Footstep, ...] = ()
 
+    @property
+    def lasts(self) -> float:
+        """How long a velocity is asked for, s."""
+        return self.values[3] if self.kind is Kind.VELOCITY else 0.0
+
 
 class Report(NamedTuple):
     """What became of the order of a number."""

@@ -11,9 +11,9 @@ from typing import Annotated
 
 import typer
 
-from wholebody.cli.console_commands import COMMANDS, execute, find
-from wholebody.cli.console_session import EVERY, Session
-from wholebody.cli.plan import FILTERS
+from wholebody.cli.processes.plan import FILTERS
+from wholebody.cli.terminal.commands import COMMANDS, execute, find
+from wholebody.cli.terminal.session import EVERY, Session
 from wholebody.errors import WholebodyError
 
 HISTORY_LINES = 1000

@@ -19,10 +19,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
 from wholebody.behaviors.crawling_client import CrawlingClient
-from wholebody.cli.crawl_ground import NODDING, Eye, known_ground
-from wholebody.cli.crawl_lying import Controller, Lying, base_of, played, posture_and_base
-from wholebody.cli.crawl_support import SupportShown
-from wholebody.cli.walk_live import Process, follow
+from wholebody.cli.shows.ground import NODDING, Eye, known_ground
+from wholebody.cli.shows.live import Process, follow
+from wholebody.cli.shows.lying import Controller, Lying, base_of, played, posture_and_base
+from wholebody.cli.shows.support import SupportShown
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.hardware import Record
 from wholebody.locomotion.crawling.odometry import heading
@@ -144,7 +144,7 @@ def crawl(
 ) -> None:
     """See a virtual robot roll over, get on wrists and knees, crawl forward, turn, crawl back; or as a person did."""
     if name:
-        follow(name, order or ["stand"], Process(CrawlingClient, "wholebody.cli.crawl_process"), console)
+        follow(name, order or ["stand"], Process(CrawlingClient, "wholebody.cli.processes.crawl"), console)
         return
     loaded = robots.load(robot)
     imitation = None if source is None else imitate(CapturedGait.of(Capture.read(source)), Model(loaded))

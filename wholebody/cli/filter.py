@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from wholebody.cli.plan import filter_request
-from wholebody.cli.watching import nothing_runs
+from wholebody.cli.looks.watching import nothing_runs
+from wholebody.cli.processes.plan import filter_request
 from wholebody.daemon import filter_process
 from wholebody.errors import ChannelNotFound, NoRobot
 from wholebody.hardware import Names

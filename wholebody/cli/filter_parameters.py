@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wholebody.cli.plan import FILTERS
-from wholebody.cli.requests import Requests
-from wholebody.cli.watching import Tap
+from wholebody.cli.looks.watching import Tap
+from wholebody.cli.processes.plan import FILTERS
+from wholebody.cli.terminal.requests import Requests
 from wholebody.daemon.filters import GREATEST_LENGTH, LENGTH
 from wholebody.errors import BadParameter, NoRobot, UnknownName
 from wholebody.messages import Filter, Verb

@@ -27,7 +27,7 @@ def simulation(
     step: float = 0.001,
 ) -> RobotInterface:
     """The robot in MuJoCo, in this process, in real time or as fast as it goes."""
-    from wholebody.cli.paced import PacedSimulation
+    from wholebody.cli.shows.paced import PacedSimulation
     from wholebody.simulation import Simulation
 
     kind = PacedSimulation if real_time else Simulation

@@ -14,8 +14,10 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 
 from wholebody import robots
-from wholebody.cli import motion_capture, motion_gait, motion_support
-from wholebody.cli.motion_rests import show_rests
+from wholebody.cli.motions.capture import capture, imitate
+from wholebody.cli.motions.gait import gait
+from wholebody.cli.motions.rests import show_rests
+from wholebody.cli.motions.support import support
 from wholebody.cli.sim import Summary
 from wholebody.errors import BadMotionFile, LimitsExceeded, WrongRecord
 from wholebody.hardware import connect
@@ -31,10 +33,10 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Check, draw, resample and play motion files, such as examples/wave.yaml; imitate captured motions.",
 )
-app.command()(motion_capture.capture)
-app.command()(motion_capture.imitate)
-app.command()(motion_gait.gait)
-app.command()(motion_support.support)
+app.command()(capture)
+app.command()(imitate)
+app.command()(gait)
+app.command()(support)
 
 Motion = Annotated[Path, typer.Argument(help="Key frames (.yaml), or a trajectory: one row per period.")]
 RobotOption = Annotated[

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import secrets
 import ssl
+import sys
+import threading
+import webbrowser
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import print as show
 
 from wholebody import robots
-from wholebody.cli import people
-from wholebody.cli.desk_place import DeskPlace
-from wholebody.cli.page_sight import PageSight
-from wholebody.cli.walking_body import WalkingBody
+from wholebody.cli.people import reception
+from wholebody.cli.people.desk_place import DeskPlace
+from wholebody.cli.people.page_sight import PageSight
+from wholebody.cli.people.walking_body import WalkingBody
+from wholebody.collaboration.page import PORT, SILENCE
 from wholebody.collaboration.rcp.desk import Desk
 from wholebody.collaboration.rcp.server import LOCAL, Server
 from wholebody.collaboration.rcp.users import Role, User, Users
@@ -23,62 +29,102 @@ from wholebody.collaboration.rcp.users import Role, User, Users
 if TYPE_CHECKING:
     from wholebody.collaboration.page.server import PageServer
 
-PORT = 8080
 WHO = "operator"
 """The user that the address with the token is for."""
 
 
 def page(
-    name: people.NameOption = "",
-    host: people.HostOption = "127.0.0.1",
+    name: reception.NameOption = "",
+    host: reception.HostOption = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on; 0 for any that is free.")] = PORT,
+    called: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A name of this machine that browsers may ask for.")
+    ] = None,
     rcp: Annotated[int | None, typer.Option(help="Take lines of text there too (docs/rcp.md); 0 for any port.")] = None,
-    users: people.UsersOption = None,
-    map: people.MapOption = None,
-    certificate: people.CertificateOption = None,
-    key: people.KeyOption = None,
-    walk: people.WalkOption = True,
-    camera: people.CameraOption = True,
-    robot: people.RobotOption = "",
+    users: reception.UsersOption = None,
+    map: reception.MapOption = None,
+    certificate: reception.CertificateOption = None,
+    key: reception.KeyOption = None,
+    silence: Annotated[
+        float, typer.Option(min=0.8, help="Seconds without a word of the page in control until the robot stops.")
+    ] = SILENCE,
+    walk: reception.WalkOption = True,
+    camera: reception.CameraOption = True,
+    robot: reception.RobotOption = "",
+    open: Annotated[
+        bool | None,
+        typer.Option("--open/--no-open", help="Open it in a browser; left out, if this is a terminal on a desktop."),
+    ] = None,
 ) -> None:
     """Show the robot in a browser: where it is, what it sees and does; and command it.
 
     The address that is printed has a token, with which one may take control; without it one may look, and stop.
     """
-    which = people.robot_of(name, robot)
-    body = WalkingBody(robots.load(which), name, people.map_of(name, map))
+    which = reception.robot_of(name, robot)
+    body = WalkingBody(robots.load(which), name, reception.map_of(name, map))
     token = secrets.token_urlsafe(16)
-    known = Users([User.new(WHO, Role.OPERATOR, token), *people.users_of(users)])
-    desk, tls = Desk(body, known), people.encryption(certificate, key)
+    known = Users([User.new(WHO, Role.OPERATOR, token), *reception.users_of(users)])
+    desk, tls = Desk(body, known), reception.encryption(certificate, key)
     with (
         DeskPlace(name) as place,
-        people.controllers(name, which, walk),
-        people.camera(name, camera),
+        reception.controllers(name, which, walk),
+        reception.camera(name, camera),
         contextlib.closing(body),
-        contextlib.suppress(KeyboardInterrupt),
+        contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
     ):
-        asyncio.run(_serve(PageSight(body, robots.load(which)), desk, (host, port, rcp), tls, token, place))
+        serving = Serving(host, port, rcp, tls, silence, tuple(called or ()), on_a_desktop() if open is None else open)
+        asyncio.run(_serve(PageSight(body, robots.load(which)), desk, serving, token, place))
 
 
-async def _serve(
-    sight: PageSight,
-    desk: Desk,
-    where: tuple[str, int, int | None],
-    tls: ssl.SSLContext | None,
-    token: str,
-    place: DeskPlace,
-) -> None:
+@dataclass(frozen=True)
+class Serving:
+    """Where and how."""
+
+    host: str
+    port: int
+    rcp: int | None
+    tls: ssl.SSLContext | None
+    silence: float
+    called: tuple[str, ...]
+    open: bool
+
+
+def on_a_desktop() -> bool:
+    """Whether somebody sits here who sees windows: a terminal, and a display."""
+    displays = any(os.environ.get(each) for each in ("DISPLAY", "WAYLAND_DISPLAY")) or sys.platform == "darwin"
+    return displays and sys.stdout.isatty() and not os.environ.get("CI")
+
+
+def open_in_browser(address: str) -> None:
+    """Have a browser open it, if there is one; nobody waits for that."""
+
+    def opens() -> None:
+        try:
+            opened = webbrowser.open(address)
+        except (webbrowser.Error, OSError):
+            opened = False
+        if not opened:
+            show("[yellow]there is no browser here: open the address yourself[/]", flush=True)
+
+    threading.Thread(target=opens, name="browser", daemon=True).start()
+
+
+async def _serve(sight: PageSight, desk: Desk, serving: Serving, token: str, place: DeskPlace) -> None:
     from wholebody.collaboration.page.server import PageServer
 
-    host, port, rcp = where
+    reception.end_when_told()
+    host, tls = serving.host, serving.tls
     async with contextlib.AsyncExitStack() as stack:
-        server = await stack.enter_async_context(PageServer(sight, desk, host, port, tls))
+        page = PageServer(sight, desk, host, serving.port, tls, serving.silence, serving.called)
+        server = await stack.enter_async_context(page)
         place.announce(f"the page at {server.address}")
         show(f"the page of '{sight.name}' is at {server.address}#token={token}", flush=True)
-        if rcp is not None:
-            lines = await stack.enter_async_context(Server(desk, host, rcp, tls))
+        if serving.rcp is not None:
+            lines = await stack.enter_async_context(Server(desk, host, serving.rcp, tls))
             show(f"RCP is at {host}:{lines.port}: CONNECT operator {WHO} {token}", flush=True)
         _warn(server, host, tls)
+        if serving.open:
+            open_in_browser(f"{server.address}#token={token}")
         await server.serve()
 
 

@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 
 from wholebody.cli.filter_parameters import GROUP, FilterParameters
-from wholebody.cli.tables import wide_console
+from wholebody.cli.looks.tables import wide_console
 from wholebody.errors import BadParameter, closest
 from wholebody.parameters.reflection import About, Value
 from wholebody.parameters.remote import Remote

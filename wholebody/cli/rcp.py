@@ -12,28 +12,28 @@ import typer
 from rich import print as show
 
 from wholebody import robots
-from wholebody.cli import people
-from wholebody.cli.desk_place import DeskPlace
-from wholebody.cli.walking_body import WalkingBody
+from wholebody.cli.people import reception
+from wholebody.cli.people.desk_place import DeskPlace
+from wholebody.cli.people.walking_body import WalkingBody
 from wholebody.collaboration.rcp.desk import Desk, Rules
 from wholebody.collaboration.rcp.server import LOCAL, PORT, Server
 from wholebody.collaboration.rcp.users import Users
 
 
 def rcp(
-    name: people.NameOption = "",
-    host: people.HostOption = "127.0.0.1",
+    name: reception.NameOption = "",
+    host: reception.HostOption = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on; 0 for any that is free.")] = PORT,
-    users: people.UsersOption = None,
-    map: people.MapOption = None,
-    certificate: people.CertificateOption = None,
-    key: people.KeyOption = None,
-    walk: people.WalkOption = True,
-    camera: people.CameraOption = True,
+    users: reception.UsersOption = None,
+    map: reception.MapOption = None,
+    certificate: reception.CertificateOption = None,
+    key: reception.KeyOption = None,
+    walk: reception.WalkOption = True,
+    camera: reception.CameraOption = True,
     control_timeout: Annotated[
         float, typer.Option(min=0.5, help="Seconds of silence after which control is lost, and the robot stops.")
     ] = 30.0,
-    robot: people.RobotOption = "",
+    robot: reception.RobotOption = "",
     new_user: Annotated[str, typer.Option(metavar="USER", help="Print a line for the file of users, and end.")] = "",
     role: Annotated[str, typer.Option(help="Of the new user: observer, operator, administrator.")] = "operator",
 ) -> None:
@@ -50,25 +50,26 @@ def rcp(
     Without a file of users, whoever connects from this machine may control the robot, and nobody else.
     """
     if new_user:
-        line, secret = people.new_user(new_user, role)
+        line, secret = reception.new_user(new_user, role)
         print(line)
         print(f"the secret of {new_user}, which is kept nowhere: {secret}", file=sys.stderr)
         return
-    which = people.robot_of(name, robot)
-    body = WalkingBody(robots.load(which), name, people.map_of(name, map))
-    desk = Desk(body, Users(people.users_of(users)), Rules(control_timeout=control_timeout))
-    tls = people.encryption(certificate, key)
+    which = reception.robot_of(name, robot)
+    body = WalkingBody(robots.load(which), name, reception.map_of(name, map))
+    desk = Desk(body, Users(reception.users_of(users)), Rules(control_timeout=control_timeout))
+    tls = reception.encryption(certificate, key)
     with (
         DeskPlace(name) as place,
-        people.controllers(name, which, walk),
-        people.camera(name, camera, pictures=False),
+        reception.controllers(name, which, walk),
+        reception.camera(name, camera, pictures=False),
         contextlib.closing(body),
-        contextlib.suppress(KeyboardInterrupt),
+        contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
     ):
         asyncio.run(_serve(desk, host, port, tls, place))
 
 
 async def _serve(desk: Desk, host: str, port: int, tls: ssl.SSLContext | None, place: DeskPlace) -> None:
+    reception.end_when_told()
     async with Server(desk, host, port, tls) as server:
         place.announce(f"RCP at {host}:{server.port}")
         show(f"RCP is at {host}:{server.port}{', encrypted' if tls else ''}; Ctrl-C ends it", flush=True)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from wholebody.cli.tables import (
+from wholebody.cli.looks.tables import (
     controller_table,
     event_table,
     headline,
@@ -19,7 +19,7 @@ from wholebody.cli.tables import (
     stage_table,
     wide_console,
 )
-from wholebody.cli.watching import Watcher
+from wholebody.cli.looks.watching import Watcher
 
 
 def read(
@@ -38,7 +38,7 @@ def read(
     elif once:
         show(watcher, group)
     else:
-        from wholebody.cli.read_screen import Screen
+        from wholebody.cli.looks.screen import Screen
 
         os.nice(10)  # who watches must not slow down what is watched
         Screen(watcher, group).run()

@@ -151,14 +151,14 @@ def carried(built: Built, robot: str) -> Iterator[None]:
         "bindings": [{**vars(each), "properties": dict(each.properties)} for each in bindings],
         "sizes": {each.parameter: built.parameters.slot(each.parameter).about.size for each in bindings},
     }
-    with beside("carrier_process", json.dumps(plan)):
+    with beside("processes.carrier", json.dumps(plan)):
         yield
 
 
 @contextlib.contextmanager
 def reachable(listen: str) -> Iterator[None]:
     """A process that answers other machines, while the loop runs."""
-    with beside("switchboard_process", listen) if listen else contextlib.nullcontext():
+    with beside("processes.switchboard", listen) if listen else contextlib.nullcontext():
         yield
 
 

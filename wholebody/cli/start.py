@@ -14,9 +14,9 @@ import typer
 from rich.console import Console
 
 from wholebody import robots
-from wholebody.cli import life
-from wholebody.cli.plan import Plan, filter_request, plan_of
-from wholebody.cli.watching import Watcher
+from wholebody.cli.looks.watching import Watcher
+from wholebody.cli.processes import life
+from wholebody.cli.processes.plan import Plan, filter_request, plan_of
 from wholebody.errors import HardwareError, RobotTaken
 from wholebody.hardware.names import default_name
 

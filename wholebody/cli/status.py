@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from wholebody.cli import life
-from wholebody.cli.picture import Picture, seconds
-from wholebody.cli.tables import controller_table, event_table, headline, refusal_table, stage_table, wide_console
-from wholebody.cli.watching import Watcher, nothing_runs
-from wholebody.cli.whole_body import whole_body_table, whole_body_views
+from wholebody.cli.looks.picture import Picture, seconds
+from wholebody.cli.looks.tables import controller_table, event_table, headline, refusal_table, stage_table, wide_console
+from wholebody.cli.looks.watching import Watcher, nothing_runs
+from wholebody.cli.looks.whole_body import whole_body_table, whole_body_views
+from wholebody.cli.processes import life
 from wholebody.errors import NoRobot
 
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from wholebody.cli import life
-from wholebody.cli.plan import plan_of
-from wholebody.cli.watching import nothing_runs
+from wholebody.cli.looks.watching import nothing_runs
+from wholebody.cli.processes import life
+from wholebody.cli.processes.plan import plan_of
 from wholebody.errors import NoRobot
 from wholebody.hardware import Names
 

@@ -16,23 +16,24 @@ import typer
 from rich.console import Console
 
 from wholebody import robots
+from wholebody.behaviors import Walking
 from wholebody.behaviors.walking_client import WalkingClient
 from wholebody.channels import directory
-from wholebody.cli import life
-from wholebody.cli.plan import Plan
-from wholebody.cli.walk_film import Film
-from wholebody.cli.walk_live import Process, follow
-from wholebody.cli.walk_report import write_report
-from wholebody.cli.walk_script import ORDERS
-from wholebody.cli.walk_world import WalkedWorld
+from wholebody.cli.processes import life
+from wholebody.cli.processes.plan import Plan
+from wholebody.cli.shows.film import Film
+from wholebody.cli.shows.live import Process, follow
+from wholebody.cli.shows.report import write_report
+from wholebody.cli.shows.script import ORDERS
+from wholebody.cli.shows.world import WalkedWorld
 from wholebody.errors import HardwareError, RobotTaken, UnknownName
 from wholebody.hardware import Names
 from wholebody.locomotion.balance.stabilizers import NAMES
 from wholebody.robots.robot import Robot
-from wholebody.simulation import ENGINES, Pace, SensorModel, join
+from wholebody.simulation import ENGINES, SCENES, Pace, SensorModel, join
 
 NAME = "walk_demo"
-PROCESS = "wholebody.cli.walk_process"
+PROCESS = "wholebody.cli.processes.walk"
 WORDS = ", ".join(ORDERS)
 SAY_EVERY = 2.0
 """s of simulated time from one line to the next, if nothing new happens."""
@@ -51,10 +52,13 @@ def walk(
     ] = None,
     name: Annotated[str, typer.Option(help="Walk with the robot that runs under this name (wholebody start).")] = "",
     stabilizer: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")] = "dcm",
+    scene: Annotated[
+        str, typer.Option(help=f"One of {', '.join(SCENES)}; with parameters: ramp:angle=0.05,ahead=0.5")
+    ] = "flat",
     engine: Annotated[str, typer.Option(help=f"Whose physics: {', '.join(ENGINES)}.")] = "mujoco",
     noise: Annotated[bool, typer.Option(help="Sensors with noise, resolution and delay.")] = True,
     seed: Annotated[int, typer.Option(min=0, help="Of the noise.")] = 0,
-    out: Annotated[Path, typer.Option(help="Where to put film, plot and report.")] = Path("out/walk"),
+    out: Annotated[Path, typer.Option(file_okay=False, help="Where to put film, plot and report.")] = Path("out/walk"),
     film: Annotated[bool, typer.Option(help="Whether to film it.")] = True,
     fast: Annotated[bool, typer.Option("--fast", help="As fast as the machine can, not in real time.")] = False,
 ) -> None:
@@ -65,12 +69,15 @@ def walk(
         follow(name, order or ["stand"], Process(WalkingClient, PROCESS, (stabilizer,)), console)
         return
     loaded = robots.load(robot)
+    walking = Walking(loaded, stabilizer=stabilizer)  # says what of it cannot walk before anything begins
     far = round(min(2.0, 2.0 * loaded.mass / 40.0 + 0.3), 1) if distance is None else distance
     lines = order or ["stand", f"walk {far:g}", f"turn {turn:g}", "push", "stop"]
     force = 0.15 * 9.81 * loaded.mass if push is None else push
     with ExitStack() as stack:
         sensors = SensorModel.realistic() if noise else None
-        world = stack.enter_context(WalkedWorld(loaded, NAME, lines, force, engine=engine, seed=seed, sensors=sensors))
+        more = {"engine": engine, "seed": seed, "sensors": sensors}
+        world = stack.enter_context(WalkedWorld(loaded, NAME, lines, force, scene, **more))
+        world.script.rehearse(walking.walker.pattern.feet, walking.gait.limits)
         see(world, robot, out, stabilizer, film, fast)
     if world.fallen or world.script.trouble:
         raise typer.Exit(1)
@@ -82,12 +89,16 @@ def see(
     """Have the world's script done by a daemon and a controller that are begun for it; write film and report."""
     if life.process_of(life.DAEMON, NAME) is not None:
         raise RobotTaken(f"another walk runs on this machine as '{NAME}'; wait until it ends")
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise typer.BadParameter(f"{out} cannot be made: {error.strerror}", param_hint="--out") from error
+    before = _written(out)
     log = out / "processes.log"
     with ExitStack() as stack:
         controller = start(stack, robot, world.robot, stabilizer, log)
         if film:
-            world.film = stack.enter_context(Film(world.robot, NAME, out, robot))
+            world.film = stack.enter_context(Film(world.robot, NAME, out, robot, world.scene))
         console.print(f"[bold]{world.robot.title or robot}[/]: {', '.join(world.script.lines)}")
         began = time.monotonic()
         join(world, NAME, None if fast else 1.0, lambda: _goes_on(world, controller, log), teller(world))
@@ -96,7 +107,13 @@ def see(
         console.print(world.summary(seconds))
         if film:
             console.print("the film is being finished")
-    console.print(f"written: {', '.join(str(path) for path in sorted(out.iterdir()))}")
+    written = (path for path, when in sorted(_written(out).items()) if before.get(path) != when)
+    console.print(f"written: {', '.join(str(path) for path in written)}")
+
+
+def _written(folder: Path) -> dict[Path, int]:
+    """The files in a folder, and when each was written last."""
+    return {path: path.stat().st_mtime_ns for path in folder.iterdir()}
 
 
 def start(stack: ExitStack, description: str, robot: Robot, stabilizer: str, log: Path) -> subprocess.Popen[bytes]:

@@ -7,6 +7,11 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+NEARER = 0.02
+"""m that who stands too near to something may come nearer on a way past it."""
+SIDES = ("ahead", "left", "behind", "right")
+"""Of somebody, each a quarter turn to the left of the one before."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -39,9 +44,15 @@ class Block:
             enter, leave = max(enter, first), min(leave, last)
         return enter if enter <= leave and leave >= 0.0 else math.inf
 
+    def clearance(self, x: float, y: float) -> float:
+        """The margin that just reaches a place; negative within it."""
+        cosine, sine = math.cos(self.yaw), math.sin(self.yaw)
+        dx, dy = x - self.x, y - self.y
+        return max(abs(cosine * dx + sine * dy) - self.length / 2, abs(cosine * dy - sine * dx) - self.width / 2)
+
     def contains(self, x: float, y: float, margin: float = 0.0) -> bool:
         """Whether a place is in it, or within a margin."""
-        return self.entry(x, y, 0.0, margin) <= 0.0
+        return self.clearance(x, y) <= margin
 
 
 @dataclass(frozen=True)
@@ -69,17 +80,22 @@ class Map:
         """How far it is to the next thing straight ahead, m; infinite if there is none."""
         return min((max(0.0, each.entry(x, y, heading)) for each in self.blocks), default=math.inf)
 
+    def around(self, x: float, y: float, yaw: float) -> dict[str, float]:
+        """The same to all four sides of who stands there and faces so."""
+        return {side: self.ahead(x, y, yaw + quarter * math.pi / 2) for quarter, side in enumerate(SIDES)}
+
     def way(self, x: float, y: float, goal_x: float, goal_y: float, margin: float) -> Way:
         """How far towards a goal one can go and stay a margin away from everything.
 
-        Who stands within the margin of something already can go anywhere but towards it.
+        Who stands within the margin of something already can go anywhere but nearer to it.
         """
         distance, heading = math.hypot(goal_x - x, goal_y - y), math.atan2(goal_y - y, goal_x - x)
         best = Way(distance)
         for each in self.blocks:
             far = each.entry(x, y, heading, margin)
             if each.contains(x, y, margin):
-                far = 0.0 if math.isfinite(each.entry(x, y, heading)) else math.inf
+                straight = math.isfinite(each.entry(x, y, heading))
+                far = 0.0 if straight else each.entry(x, y, heading, each.clearance(x, y) - NEARER)
             if far < best.distance:
                 best = Way(far, each, each.contains(goal_x, goal_y, margin))
         return best

@@ -21,25 +21,31 @@ from wholebody.tasks import (
 )
 from wholebody.tasks.rotations import quaternion_of
 
-NAME = 48
+NAME, PATH = 48, 96
 POINT, DIRECTION, FRAME = 1, 2, 4
 """What a marker shows: a point; a direction; axes."""
 
 
 def marker_record(count: int) -> np.dtype[Any]:
-    """The markers of all tasks that have one: goal and actual, in world; `shows` says what of them counts."""
+    """The markers of all tasks that have one: goal and actual, in world; `shows` says what of them counts.
+
+    `parameter` is the path of a goal that is a place, as the task has it: seen from `reference_…`, which is in world.
+    """
     marker = np.dtype(
         [
             ("task", f"S{NAME}"),
             ("frame", f"S{NAME}"),
             ("shows", "u1"),
             ("enabled", "?"),
+            ("parameter", f"S{PATH}"),
             ("goal_position", "<f8", (3,)),
             ("goal_orientation", "<f8", (4,)),
             ("goal_direction", "<f8", (3,)),
             ("position", "<f8", (3,)),
             ("orientation", "<f8", (4,)),
             ("direction", "<f8", (3,)),
+            ("reference_position", "<f8", (3,)),
+            ("reference_orientation", "<f8", (4,)),
         ],
         align=True,
     )
@@ -66,6 +72,7 @@ class Markers(Opened):
         message["time"] = servo.time
         for task, marker in zip(self.tasks, message["markers"], strict=True):
             marker["task"], marker["enabled"] = task.name.encode()[:NAME], task.state == "enabled"
+            marker["reference_position"], marker["reference_orientation"] = 0.0, (0.0, 0.0, 0.0, 1.0)
             SHOWN[type(task)](task, servo.snapshot, marker)
         self._out.put()
 
@@ -77,7 +84,16 @@ def _frame(task: Any, now: Snapshot, marker: Any) -> Any:
     marker["position"] = now.position(frame)
     marker["orientation"] = quaternion_of(np.ascontiguousarray(now.rotation(frame)))
     reference = getattr(task, "reference", None)
-    return np.eye(4) if reference is None else now.placement(now.model.frame(reference))
+    if reference is None:
+        return np.eye(4)
+    at = now.placement(now.model.frame(reference))
+    marker["reference_position"] = at[:3, 3]
+    marker["reference_orientation"] = quaternion_of(np.ascontiguousarray(at[:3, :3]))
+    return at
+
+
+def _can_be_moved(task: Task, goal: str, marker: Any) -> None:
+    marker["parameter"] = f"tasks.{task.name}.{goal}".encode()[:PATH]
 
 
 def _point(task: CartesianPositionTask, now: Snapshot, marker: Any) -> None:
@@ -85,10 +101,12 @@ def _point(task: CartesianPositionTask, now: Snapshot, marker: Any) -> None:
     marker["shows"] = POINT
     marker["position"] += now.rotation(now.model.frame(task.frame)) @ task.point
     marker["goal_position"] = at[:3, :3] @ task.goal + at[:3, 3]
+    _can_be_moved(task, "goal", marker)
 
 
 def _center(task: CenterOfMassTask, now: Snapshot, marker: Any) -> None:
     marker["shows"], marker["position"], marker["goal_position"] = POINT, now.com_in_world, task.goal
+    _can_be_moved(task, "goal", marker)
 
 
 def _direction(task: Orientation2DTask, now: Snapshot, marker: Any) -> None:
@@ -109,6 +127,7 @@ def _pose(task: PoseTask, now: Snapshot, marker: Any) -> None:
     marker["shows"] = POINT | FRAME
     marker["goal_position"] = at[:3, :3] @ task.goal_position + at[:3, 3]
     marker["goal_orientation"] = _turned(at, task.goal_orientation)
+    _can_be_moved(task, "goal_position", marker)
 
 
 def _turned(at: Any, goal: Any) -> Any:

@@ -6,6 +6,7 @@ from wholebody.estimation.balance_kernels import Balance
 from wholebody.estimation.contacts import ContactDetector, ContactSettings
 from wholebody.estimation.faults import Faults
 from wholebody.estimation.feet import Feet
+from wholebody.estimation.frozen import FrozenSensors, FrozenSettings
 from wholebody.estimation.particles import ParticleAttitude
 from wholebody.estimation.rotations import roll_pitch_yaw
 from wholebody.estimation.support import AnkleSpring, SupportFilter, SupportNoise
@@ -21,6 +22,8 @@ __all__ = [
     "ContactSettings",
     "Faults",
     "Feet",
+    "FrozenSensors",
+    "FrozenSettings",
     "ParticleAttitude",
     "SupportFilter",
     "SupportNoise",

@@ -23,6 +23,7 @@ from wholebody.estimation.balance_kernels import GRAVITY, Balance, Odometry
 from wholebody.estimation.contacts import ContactDetector, ContactSettings
 from wholebody.estimation.faults import Faults
 from wholebody.estimation.feet import Feet
+from wholebody.estimation.frozen import ACCELEROMETER, GYRO, FrozenSensors, FrozenSettings
 from wholebody.estimation.readings import Readings
 from wholebody.estimation.rotations import matrix_of, quaternion_of_tilt
 from wholebody.estimation.senses import NOT_FINITE, SILENT, Motion
@@ -31,6 +32,8 @@ from wholebody.hardware import Record
 from wholebody.messages import Dtype
 from wholebody.model.model import Model
 
+WATCH = 0.0125
+"""s between two looks for frozen sensors: what freezes does so for longer."""
 LONGEST_GAP = 0.2
 """s: after a longer silence the estimate begins anew, but for the gyro's bias."""
 
@@ -46,6 +49,7 @@ class BalanceEstimator:
         spring: AnkleSpring | None = None,
         noise: SupportNoise | None = None,
         contacts: ContactSettings | None = None,
+        frozen: FrozenSettings | None = None,
         feet: Sequence[str] | None = None,
     ) -> None:
         """`layout` is that of the states, if the robot has more joints than the model; `feet` names its soles."""
@@ -57,6 +61,8 @@ class BalanceEstimator:
         settings = ContactSettings() if contacts is None else contacts
         edges = self.feet.edges(settings.within)
         self.contacts = ContactDetector(len(self.feet), model.total_mass * GRAVITY, settings, edges)
+        self._unwatched, self._found_frozen = 0.0, ""
+        self.frozen = FrozenSensors(self.feet.names, model.joint_names, model.total_mass * GRAVITY, frozen)
         self._readings = Readings(model, model.robot.state_dtype() if layout is None else layout, self.feet)
         self._q, self._v = model.neutral(), np.zeros(model.nv)
         self._q[:7] = (0, 0, 0, 0, 0, 0, 1)
@@ -143,6 +149,19 @@ class BalanceEstimator:
         if encoders or forces:
             self.faults.not_finite += 1
             self.faults.last = "an encoder" if encoders else "a force-torque sensor of the feet"
+        self._unwatched += dt
+        if self._unwatched >= WATCH:
+            self._found_frozen = self._look_for_frozen(self._unwatched)
+            self._unwatched = 0.0
+        if self._found_frozen:
+            self.faults.frozen += 1
+            self.faults.last = self._found_frozen
+
+    def _look_for_frozen(self, dt: float) -> str:
+        """The first sensor that is frozen, by name, or nothing."""
+        readings = self._readings
+        borne = float(self._written.wrench_in_sole[:, 2].sum())
+        return self.frozen.update(readings.motion, readings.wrenches(), self._q[7:], readings.references(), borne, dt)
 
     def _begin(self) -> None:
         """Up is where the loaded soles say; if none is, the accelerometer, unless that reads much else than gravity.
@@ -176,19 +195,25 @@ class BalanceEstimator:
         self.contacts.update(self._written.wrench_in_sole, dt)
         filter.legs.contact[:], filter.legs.firm[:] = self.contacts.contact, self.contacts.firm
         wrong = senses.read_motion(
-            self._readings.motion, self._readings.motion_flags(), filter.orientation, filter.legs.contact,
-            self._turns, self._noise, motion, self._R[:3],
+            self._readings.motion, self._readings.motion_flags() & ~self._frozen_motion, filter.orientation,
+            filter.legs.contact, self._turns, self._noise, motion, self._R[:3],
         )  # fmt: skip
         if wrong & NOT_FINITE:
             self.faults.not_finite += 1
         if wrong & SILENT:
             self.faults.silent += 1
         if wrong:
-            self.faults.last = "the IMU"
+            self.faults.last = "the accelerometer" if wrong == SILENT else "the IMU"
         filter.update(
             motion.gyro, motion.accelerometer, dt, gyro_deviation=motion.gyro_deviation,
             accelerometer_deviation=float(motion.deviation[0]), up=motion.up,
         )  # fmt: skip
+
+    @property
+    def _frozen_motion(self) -> int:
+        """What of the IMU is frozen, as flags: the estimate goes on without it."""
+        frozen = self.frozen.frozen
+        return (senses.GYRO if frozen[GYRO] else 0) | (senses.ACCELEROMETER if frozen[ACCELEROMETER] else 0)
 
     def _show(self, dt: float) -> None:
         filter = self.filter

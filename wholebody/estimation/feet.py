@@ -11,6 +11,7 @@ import numpy.typing as npt
 from wholebody.errors import MissingSensor
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
+from wholebody.model.support import convex_hull
 from wholebody.robots.robot import Robot, Sensor, Surface
 
 
@@ -29,7 +30,7 @@ class Feet:
     at_sole: Array  # f × 6 × 6: wrench in the sensor to wrench at the sole's origin, in its axes
     at_ankle: Array  # f × 2 × 6: the same to roll and pitch torque about the ankle, in the axes of the sole
     sole_from_ankle: Array  # f × 3: the sole's origin, in the axes of the sole
-    outlines: tuple[Array, ...]  # corners of each sole, counter-clockwise
+    outlines: tuple[Array, ...]  # corners of what each sole stands on, its convex hull, counter-clockwise
 
     @classmethod
     def of(cls, model: Model, names: Sequence[str] | None = None) -> Feet:
@@ -50,7 +51,7 @@ class Feet:
             at_sole=np.array(wrenches),
             at_ankle=np.array(ankles),
             sole_from_ankle=np.array([sole.at.rotation.T @ np.array(sole.at.xyz) for sole in soles]),
-            outlines=tuple(np.array(sole.outline) for sole in soles),
+            outlines=tuple(convex_hull(np.array(sole.outline)) for sole in soles),
         )
 
     def edges(self, scale: float) -> Array:

@@ -23,6 +23,7 @@ class Readings:
         self._record: Record = self._memory[0]
         self.position: Array = self._memory["position"][0]
         self.velocity: Array = self._memory["velocity"][0]
+        self._reference: Array = self._memory["reference"][0]
         self.measured = self._memory["measured"][0]
         self._time = self._memory["time"]
         self.joints = _columns(model, layout)
@@ -45,6 +46,10 @@ class Readings:
     def time(self) -> float:
         """When it was measured."""
         return float(self._time[0])
+
+    def references(self) -> Array:
+        """Where the joints were told to be, in the order of the model."""
+        return self._reference[self.joints]
 
     def wrenches(self) -> Array:
         """Of the feet, in their sensors: f × 6."""

@@ -17,6 +17,7 @@ from wholebody.model.layout import Array, Integers, values
 VELOCITY = int(Measured.VELOCITY)
 ROLL_AND_PITCH = int(MeasuredMotion.ROLL_AND_PITCH)
 GYRO_X = int(MeasuredMotion.ANGULAR_VELOCITY_X)
+GYRO = 0b111 * GYRO_X
 ACCELEROMETER = int(
     MeasuredMotion.LINEAR_ACCELERATION_X | MeasuredMotion.LINEAR_ACCELERATION_Y | MeasuredMotion.LINEAR_ACCELERATION_Z
 )

@@ -153,12 +153,12 @@ class ClosedForm:
         self._branches = batch.branches(self.size)
         self._shape = (self._branches, self.size + 3)
         self._rest = np.clip(0.0, chain.lower, chain.upper)
-        self._numbers = np.concatenate([numbers, self._rest])
-        self._lines = np.zeros((self.size + 4, 8))  # as closed_form_nearest has it
-        self._lines[: self.size, :6] = [[*line.direction, *line.point] for line in chain.lines]
-        self._lines[: self.size, 6], self._lines[: self.size, 7] = chain.lower, chain.upper
-        self._lines[self.size :, :4] = chain.home
-        self._radian = chain.length * (0.5 if self.size == 6 else 0.01)
+        self.numbers = np.concatenate([numbers, self._rest])
+        self.lines = np.zeros((self.size + 4, 8))  # as closed_form_nearest has it
+        self.lines[: self.size, :6] = [[*line.direction, *line.point] for line in chain.lines]
+        self.lines[: self.size, 6], self.lines[: self.size, 7] = chain.lower, chain.upper
+        self.lines[self.size :, :4] = chain.home
+        self.radian = chain.length * (0.5 if self.size == 6 else 0.01)
         self._compile()
 
     def _compile(self) -> None:
@@ -184,7 +184,7 @@ class ClosedForm:
         if rows.ndim not in (1, 2) or rows.shape[-1] != self.size:
             raise BadState(f"{self.chain.name}: {self.size} joints in a row, or rows of them, not {rows.shape}")
         poses = np.empty((rows.size // self.size, 4, 4))
-        batch.forward_many(self._lines, rows.reshape(-1, self.size), poses)
+        batch.forward_many(self.lines, rows.reshape(-1, self.size), poses)
         return poses if rows.ndim == 2 else poses[0]
 
     def solve(self, pose: Pose, *, limits: bool = False, swivel: float | None = None) -> Solutions:
@@ -195,9 +195,9 @@ class ClosedForm:
         table = np.empty(self._shape)
         angle = np.nan if swivel is None else self._swivel(swivel)
         try:
-            count = batch.all_branches(self._numbers, pose, angle, limits, table)  # type: ignore[arg-type]
+            count = batch.all_branches(self.numbers, pose, angle, limits, table)  # type: ignore[arg-type]
         except TypeError:  # an array laid out differently, or none
-            count = batch.all_branches(self._numbers, self._matrix(pose), angle, limits, table)
+            count = batch.all_branches(self.numbers, self._matrix(pose), angle, limits, table)
         if count == self._branches:
             return Solutions(table)
         if count < 0:
@@ -215,9 +215,9 @@ class ClosedForm:
         """
         posture = self._rest if to is None else self._vector(to)
         angle = np.nan if swivel is None else self._swivel(swivel)
-        counts = self._radian if radian is None else self._metres(radian)
+        counts = self.radian if radian is None else self._metres(radian)
         answer = np.empty(self.size + batch.REST)
-        wrong = batch.nearest(self._numbers, self._lines, self._matrix(pose), posture, angle, counts, answer)
+        wrong = batch.nearest(self.numbers, self.lines, self._matrix(pose), posture, angle, counts, answer)
         if wrong:
             raise self._bad(pose) if wrong == -1 else self._not_finite(posture)
         return self._answer(answer)
@@ -227,7 +227,7 @@ class ClosedForm:
         goals = self._matrices(poses)
         table = np.empty((len(goals), *self._shape))
         counts = np.empty(len(goals), np.int64)
-        bad = batch.many(self._numbers, goals, self._rest, table, counts)
+        bad = batch.many(self.numbers, goals, self._rest, table, counts)
         if bad >= 0:
             raise self._bad(goals[bad], f"row {bad}: ")
         return ManySolutions(table, counts)
@@ -236,7 +236,7 @@ class ClosedForm:
         """A path of poses, (n, 4, 4): the nearest of each, chosen by that of the one before."""
         goals, near = self._matrices(poses), self._posture(start).copy()
         answers = np.empty((len(goals), self.size + batch.REST))
-        bad = batch.follow(self._numbers, self._lines, goals, near, self._radian, answers)
+        bad = batch.follow(self.numbers, self.lines, goals, near, self.radian, answers)
         if bad >= 0:
             raise self._bad(goals[bad], f"row {bad}: ")
         return tuple(self._answer(each) for each in answers)
@@ -294,7 +294,7 @@ class ClosedForm:
 
     def _metres(self, radian: float) -> float:
         if not (np.isfinite(radian) and radian > 0):
-            raise BadGoal(f"a radian counts {radian} m; it is a positive number of metres, such as {self._radian:.2g}")
+            raise BadGoal(f"a radian counts {radian} m; it is a positive number of metres, such as {self.radian:.2g}")
         return float(radian)
 
     def _bad(self, pose: Pose, where: str = "") -> BadGoal:

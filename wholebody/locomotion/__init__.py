@@ -3,7 +3,8 @@
 from wholebody.locomotion.balance.stabilizers import Command, Stabilizer, stabilizer_named
 from wholebody.locomotion.footsteps import Feet, Footstep, Place, StepLimits, Velocity
 from wholebody.locomotion.gait import Gait, gait_of
-from wholebody.locomotion.pattern import Pattern, Target
+from wholebody.locomotion.pattern import Pattern
+from wholebody.locomotion.target import Target
 from wholebody.locomotion.walker import Walker
 from wholebody.locomotion.warmup import warmup
 

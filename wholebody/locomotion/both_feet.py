@@ -1,4 +1,4 @@
-"""The sum of both feet's places and its derivatives, 6 × 2: what legs do to the body's pendulum, see Pattern."""
+"""Both feet together: how they share the weight, and the sum of their places, which acts on the pendulum of Pattern."""
 
 from __future__ import annotations
 
@@ -9,9 +9,18 @@ import numpy as np
 from wholebody.locomotion.footsteps import Feet
 from wholebody.locomotion.pendulum import ORDERS
 from wholebody.locomotion.swing import from_rest_to_rest
+from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
 FACTORIALS: Array = np.array([math.factorial(order) for order in range(ORDERS)], dtype=float)
+
+
+@compiled
+def borne_by_left(point: Array, left: Array, right: Array) -> float:
+    """Of the weight, if the ground pushes at a point: (p − r) · (l − r) / |l − r|², of feet that push at l and r."""
+    x, y = left[0] - right[0], left[1] - right[1]
+    share: float = ((point[0] - right[0]) * x + (point[1] - right[1]) * y) / max(x * x + y * y, 1e-9)
+    return min(max(share, 0.0), 1.0)
 
 
 def sum_of(feet: Feet) -> Array:

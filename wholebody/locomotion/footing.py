@@ -1,8 +1,8 @@
 """Footing: feet that come down where the ground is, and not where it was thought to be; the body follows them.
 
 A foot that meets the ground before its time stays where it is, and yields while it is pressed too early. One that finds
-none in time goes on down until it does; so long only the other foot bears. The next one is expected to land as high as
-the one that stands. Heights are of the soles, above the ground at the start.
+none in time goes on down until it does; so long only the other foot bears. The next one is expected to land where the
+ground would be if it went on as it lies under both. Heights are of the soles, above the ground at the start.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy.typing as npt
 from wholebody.estimation import Balance
 from wholebody.locomotion.footsteps import Support
 from wholebody.locomotion.gait import SOLES
-from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.pendulum import GRAVITY
 from wholebody.locomotion.swing import FootPoint
+from wholebody.locomotion.target import Target
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
@@ -34,6 +34,8 @@ the ground under the body, and how fast it rises."""
 
 SMOOTH = 0.5
 """How far a force goes, in one cycle, to what is measured: the noise of one reading shall be no touch."""
+UPRIGHT: Array = np.zeros(2)
+"""Where the upright axis of level ground points, x and y."""
 DEEP = 0.2
 """m/s: a foot that sinks faster has found no ground where level ground is."""
 HALFWAY, NEARLY = 0.5, 0.85
@@ -78,19 +80,26 @@ class Footing:
         self._flags[DOWN] = True
         self._pressed = np.zeros((2, 6))
         self._planned, self._found, self._numbers = np.zeros(2), np.zeros(2), np.zeros(6)
+        self._rises = np.zeros(2)
 
-    def feel(self, target: Target, balance: Balance, period: float) -> Target:
-        """The target, with feet and body at the heights of the ground, and borne by the feet that found it."""
-        return self._adapt(target, balance.wrench_in_sole, period)
+    def feel(self, target: Target, balance: Balance, period: float, ground: Array = UPRIGHT) -> Target:
+        """The target, with feet and body at the heights of the ground, and borne by the feet that found it.
 
-    def feel_nothing(self, target: Target, period: float) -> Target:
-        """The same without sensors: feet land when they are planned to, on ground as high as under the other foot."""
+        `ground` says where its upright axis points, x and y, under both feet: it is expected to go on so.
+        """
+        return self._adapt(target, balance.wrench_in_sole, period, ground)
+
+    def feel_nothing(self, target: Target, period: float, ground: Array = UPRIGHT) -> Target:
+        """The same without sensors: feet land when they are planned to, on ground that goes on as under the other."""
         self._pressed[0, 2] = 0.0 if target.support == "right" else self._weight
         self._pressed[1, 2] = 0.0 if target.support == "left" else self._weight
         self._forces[:] = self._pressed[:, 2]
-        return self._adapt(target, self._pressed, period)
+        return self._adapt(target, self._pressed, period, ground)
 
-    def _adapt(self, target: Target, wrench: Array, period: float) -> Target:
+    def _adapt(self, target: Target, wrench: Array, period: float, ground: Array) -> Target:
+        (x, y, _), (other_x, other_y, _) = target.left.place, target.right.place
+        rise = float(ground[0] * (other_x - x) + ground[1] * (other_y - y))
+        self._rises[:] = rise, -rise
         self._planned[:] = target.left.height, target.right.height
         self._found[:] = SUPPORTS.index(target.support), target.left_share
         gains, weight = self.gains, self._weight
@@ -100,6 +109,7 @@ class Footing:
         )
         self.early = find_ground(
             self._planned,
+            self._rises,
             wrench,
             target.phase_left,
             period,
@@ -137,12 +147,13 @@ def half_length(model: Model) -> float:
 
 @compiled
 def find_ground(
-    planned: Array, wrench: Array, phase_left: float, period: float, numbers: Array,
+    planned: Array, rises: Array, wrench: Array, phase_left: float, period: float, numbers: Array,
     forces: Array, heights: Array, flags: npt.NDArray[np.bool_], memory: Array, found: Array,
 ) -> bool:  # fmt: skip
     """Move the feet to the ground, and the body after them; `found` is support and left share, planned and then found.
 
-    `numbers` are those of FootingGains in N, m and 1/s; `planned` heights are above level ground.
+    `numbers` are those of FootingGains in N, m and 1/s; `planned` heights are above level ground; the ground is
+    expected to rise by `rises` from the other foot to each.
     """
     touch, bears, descend, deepest, give, follow = numbers
     support, early = int(found[0]), False
@@ -158,7 +169,7 @@ def find_ground(
                 heights[side] += period * give * max(0.0, force - touch)
             else:
                 way = gone * gone * (3.0 - 2.0 * gone)
-                heights[side] = planned[side] + memory[FROM] + way * (heights[other] - memory[FROM])
+                heights[side] = planned[side] + memory[FROM] + way * (heights[other] + rises[side] - memory[FROM])
                 flags[DOWN, side] = gone > HALFWAY and force > touch
                 early = flags[DOWN, side] and gone < NEARLY
             continue
@@ -166,7 +177,7 @@ def find_ground(
             flags[SWINGS, side] = flags[DOWN, side] = False
         if flags[DOWN, side]:
             continue
-        if force > bears or heights[side] < heights[other] - deepest:
+        if force > bears or heights[side] < heights[other] + rises[side] - deepest:
             flags[DOWN, side] = True
         elif force < touch:
             memory[SINKING] += period * descend

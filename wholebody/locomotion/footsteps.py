@@ -11,12 +11,17 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
 
 from wholebody.errors import BadFootsteps
+from wholebody.locomotion.sole_room import SoleRoom
 from wholebody.parameters import Bounds, Unit
 
 Side = Literal["left", "right"]
 Support = Side | Literal["both"]
 OUTWARD: dict[Side, float] = {"left": 1.0, "right": -1.0}
 OTHER: dict[Side, Side] = {"left": "right", "right": "left"}
+SLACK = 1e-9
+"""m or rad. By which a step may be beyond a limit: by rounding."""
+MOST_STEPS = 200
+"""In one order: all of them are planned within one cycle, before the daemon takes the controller for silent."""
 
 
 class Place(NamedTuple):
@@ -95,6 +100,7 @@ class StepLimits:
     widest     how far it may go away from the other, sideways
     turn       by how much a foot may be turned in a step
     in_need    the longest step to keep from falling
+    room       of both soles, which do not meet where one of them is turned; None if their shape is not known
     """
 
     length: Annotated[float, Unit("m"), Bounds(0.01, 2.0)] = 0.25
@@ -103,6 +109,7 @@ class StepLimits:
     widest: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.32
     turn: Annotated[float, Unit("rad"), Bounds(0.01, 2.0)] = 0.4
     in_need: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.3
+    room: SoleRoom | None = None
 
     def __post_init__(self) -> None:
         """Refuse limits between which no foot can be put."""
@@ -114,6 +121,8 @@ class StepLimits:
 
     def check(self, steps: Sequence[Footstep], feet: Feet) -> None:
         """BadFootsteps if a step is too long, crosses the other leg, turns too far, or moves one foot twice."""
+        if len(steps) > MOST_STEPS:
+            raise BadFootsteps(f"{len(steps)} steps at once; give {MOST_STEPS} at most")
         last: Side | None = None
         for number, step in enumerate(steps, start=1):
             if step.side == last:
@@ -124,27 +133,46 @@ class StepLimits:
     def _check_one(self, number: int, step: Footstep, support: Place) -> None:
         if not all(math.isfinite(value) for value in step.at):
             raise BadFootsteps(f"step {number} has no place: {tuple(step.at)}; give three finite numbers")
+        fault = self._fault(step, support)
+        if fault:
+            raise BadFootsteps(f"step {number} ({step.side}) {fault}")
+
+    def _fault(self, step: Footstep, support: Place) -> str:
+        """Why a step cannot be done; nothing if it can."""
         forward, leftward, turn = step.at.seen_from(support)
         aside = OUTWARD[step.side] * leftward
-        slack = 1e-9
-        where = f"step {number} ({step.side})"
-        if abs(forward) > self.length + slack:
-            raise BadFootsteps(f"{where} is {abs(forward):.3f} m long; this robot's longest is {self.length:g} m")
-        if aside < self.narrowest - slack:
+        if abs(forward) > self.length + SLACK:
+            return f"is {abs(forward):.3f} m long; this robot's longest is {self.length:.3f} m"
+        if abs(turn) > self.turn + SLACK:
+            return f"turns {abs(turn):.3f} rad; this robot turns at most {self.turn:g} in a step"
+        if aside > self.widest + SLACK:
+            return f"is {aside:.3f} m beside the other foot; at most {self.widest:g} m can be"
+        least = self.least_aside(step.side, forward, turn)
+        if aside < least - SLACK:
             what = "crosses the other leg" if aside < 0 else "is too near to the other foot"
-            raise BadFootsteps(f"{where} {what}: {aside:.3f} m beside it; at least {self.narrowest:g} m are needed")
-        if aside > self.widest + slack:
-            raise BadFootsteps(f"{where} is {aside:.3f} m beside the other foot; at most {self.widest:g} m can be")
-        if abs(turn) > self.turn + slack:
-            raise BadFootsteps(f"{where} turns {abs(turn):.3f} rad; this robot turns at most {self.turn:g} in a step")
+            turned = f" when turned by {abs(turn):.3f} rad" if least > self.narrowest else ""
+            return f"{what}: {aside:.3f} m beside it; at least {least:.3g} m are needed{turned}"
+        return ""
+
+    def least_aside(self, side: Side, forward: float, turn: float) -> float:
+        """How near, sideways, a foot may come to the other that is put so far ahead of it and turned against it."""
+        if self.room is None:
+            return self.narrowest
+        return max(self.narrowest, self.room.aside(side == "left", forward, turn))
+
+    def stand(self, feet: Feet) -> bool:
+        """Whether feet can stand so: also nearer to each other than steps put them, if their soles do not meet."""
+        forward, aside, turn = feet.left.seen_from(feet.right)
+        least = self.narrowest if self.room is None else self.room.aside(True, forward, turn) - self.room.gap
+        return abs(forward) <= self.length and abs(turn) <= self.turn and least <= aside <= self.widest
 
     def kept(self, step: Footstep, support: Place) -> Footstep:
         """The step, or the nearest to it that can be done to keep from falling."""
         forward, leftward, turn = step.at.seen_from(support)
-        aside = min(max(OUTWARD[step.side] * leftward, self.narrowest), self.widest)
         forward, turn = (
             min(max(x, -most), most) for x, most in ((forward, max(self.length, self.in_need)), (turn, self.turn))
         )
+        aside = min(max(OUTWARD[step.side] * leftward, self.least_aside(step.side, forward, turn)), self.widest)
         return Footstep(step.side, support.beside(forward, OUTWARD[step.side] * aside, turn))
 
     def clamped(self, velocity: Velocity, step_time: float) -> Velocity:
@@ -167,21 +195,31 @@ class StepLimits:
             steps = along(body, velocity, step_time, 4, self.spacing, first)
             for number, step in enumerate(steps[1:], start=1):
                 support = steps[number - 1].at
-                if not self._fits(step, support):
+                if self._fault(step, support):
                     return False
-            if not self._fits(steps[0], feet.of(OTHER[first])):
+            if self._fault(steps[0], feet.of(OTHER[first])):
                 return False
         return True
 
-    def _fits(self, step: Footstep, support: Place) -> bool:
-        forward, leftward, turn = step.at.seen_from(support)
-        aside = OUTWARD[step.side] * leftward
-        return abs(forward) <= self.length and self.narrowest <= aside <= self.widest and abs(turn) <= self.turn
-
-    @property
-    def _aside(self) -> float:
-        """How far the body can go aside in one step: the feet close by as much as they open."""
-        return max(1e-6, min(self.spacing - self.narrowest, self.widest - self.spacing))
+    def fewest(self, way: Velocity) -> int:
+        """In how many even steps, at least, feet go a way: one that a velocity leads along in a second."""
+        aside = min(self.spacing - self.narrowest, self.widest - self.spacing)  # feet close by as much as they open
+        asked = max(abs(way.forward) / self.length, abs(way.turn) / self.turn)
+        if abs(way.leftward) > SLACK:
+            if aside < 0.01 * self.spacing:
+                raise BadFootsteps(
+                    f"feet stand {self.spacing:g} m apart and may come no nearer than {self.narrowest:g} m, nor go "
+                    f"further apart than {self.widest:g} m: so they go nowhere aside; give them a spacing between"
+                )
+            asked = max(asked, abs(way.leftward) / aside)
+        if asked > MOST_STEPS:
+            raise BadFootsteps(f"so far away that it takes {asked:.0f} steps; give a goal within {MOST_STEPS} of them")
+        count = math.ceil(asked - 1e-9)
+        while count and not self._can_do(_times(way, 1.0 / count), 1.0):  # soles that turn need room
+            count += 1
+            if count > MOST_STEPS:
+                raise BadFootsteps(f"feet {self.spacing:g} m apart have no room to turn; give them a wider spacing")
+        return count
 
 
 def _times(velocity: Velocity, factor: float) -> Velocity:
@@ -218,8 +256,7 @@ def to_place(feet: Feet, goal: Place, limits: StepLimits, first: Side | None = N
     if not all(math.isfinite(value) for value in goal):
         raise BadFootsteps(f"a goal of {tuple(goal)}; give three finite numbers")
     whole = _straight(goal)
-    asked = max(abs(whole.forward) / limits.length, abs(whole.leftward) / limits._aside, abs(whole.turn) / limits.turn)
-    count = math.ceil(asked - 1e-9)
+    count = limits.fewest(whole)
     if count == 0:
         return ()
     begin = first or first_side(whole)
@@ -231,8 +268,8 @@ def to_place(feet: Feet, goal: Place, limits: StepLimits, first: Side | None = N
 
 def in_place(feet: Feet, count: int, limits: StepLimits, first: Side = "right") -> tuple[Footstep, ...]:
     """So many steps on the spot."""
-    if count < 0:
-        raise BadFootsteps(f"{count} steps; give a number that is not negative")
+    if not 0 <= count <= MOST_STEPS:
+        raise BadFootsteps(f"{count} steps; give a number from 0 to {MOST_STEPS}")
     return along(feet.middle, Velocity(), 1.0, count, limits.spacing, first)
 
 

@@ -10,16 +10,21 @@ import numpy as np
 from wholebody.errors import BadGait
 from wholebody.locomotion.footsteps import Feet, Place, StepLimits
 from wholebody.locomotion.pendulum import frequency
+from wholebody.locomotion.sole_room import SoleRoom
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Bounds, Unit
+from wholebody.robots.robot import Robot
 
 SOLES = ("left_sole", "right_sole")
 LEGS = ("left_leg", "right_leg")
 UNDER_BODY = 0.6
 """Of 2, both legs under a body that accelerates, how much is allowed for. With all of it the body stays upright and
 a foot whose height errs lands early, and hard; with less, the body leans back by half a degree and it lands later."""
+
+ROOM_TO_TURN = 0.03
+"""m, of a robot of Hubo2+'s height. Soles that stand side by side leave as much between them at least."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +84,11 @@ class Gait:
 def gait_of(model: Model, step_time: float | None = None) -> Gait:
     """A gait that suits a robot's size: lengths by its height, times by the time its pendulum takes."""
     feet, height = standing(model)
-    spacing = feet.left.y - feet.right.y
-    sole = np.array(model.robot.surface(SOLES[0]).outline)
-    width = float(np.ptp(sole[:, 1]))
+    left, right = (model.robot.surface(sole).outline for sole in SOLES)
+    width = float(np.ptp(np.array(left)[:, 1]))
     scale = height / 0.6127
+    room = SoleRoom(left, right, 0.005 * scale)
+    spacing = max(feet.left.y - feet.right.y, width + ROOM_TO_TURN * scale)
     time = 0.8 * float(np.sqrt(scale)) if step_time is None else step_time
     return Gait(
         step_time=time,
@@ -96,10 +102,11 @@ def gait_of(model: Model, step_time: float | None = None) -> Gait:
         limits=StepLimits(
             length=0.25 * scale,
             spacing=spacing,
-            narrowest=min(spacing, max(width + 0.005 * scale, spacing - 0.04 * scale)),
+            narrowest=min(spacing, max(width + room.gap, spacing - 0.04 * scale)),
             widest=spacing + 0.13 * scale,
             turn=0.35,
             in_need=0.3 * scale,
+            room=room,
         ),
     )
 
@@ -132,12 +139,17 @@ def _legs_under_a_base(model: Model, snapshot: Snapshot, base: Array) -> Array:
     return velocity
 
 
+def need_soles(robot: Robot) -> None:
+    """Refuse a robot that has nothing to stand on, or no posture to stand in."""
+    if not set(SOLES) <= {surface.name for surface in robot.surfaces}:
+        raise BadGait(f"'{robot.name}' has no surfaces {' and '.join(SOLES)} to stand on: it cannot walk")
+    if "stand" not in robot.postures:
+        raise BadGait(f"'{robot.name}' has no posture 'stand' to stand in: it cannot walk")
+
+
 def standing(model: Model) -> tuple[Feet, float]:
     """Where the soles are below the pelvis, and how high the centre of mass is, in the posture "stand"."""
-    robot = model.robot
-    names = {surface.name for surface in robot.surfaces}
-    if not set(SOLES) <= names or "stand" not in robot.postures:
-        raise BadGait(f"'{robot.name}' has no posture 'stand', or no surfaces {SOLES}: it cannot walk")
+    need_soles(model.robot)
     snapshot = model.at(model.posture("stand"))
     soles = [snapshot.placement(model.surface(name)) for name in SOLES]
     places = [Place(float(m[0, 3]), float(m[1, 3]), float(np.arctan2(m[1, 0], m[0, 0]))) for m in soles]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
+from wholebody.errors import BadGoal
 from wholebody.kinematics import ClosedForm, shapes
+from wholebody.kinematics.closed_form_batch import REST, nearest
 from wholebody.locomotion.gait import SOLES
-from wholebody.model.compiled import compiled
+from wholebody.model.compiled import compiled, inlined
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.robots.robot import Robot
+
+Chain = tuple[Array, Array, float]  # a ClosedForm's numbers, lines and radian
 
 BENT = 0.02  # rad: less is a straight leg, which may bend either way
 
@@ -32,19 +37,12 @@ class Legs:
         self._q[:7] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
         self.joints = self._q[7:]
         self._posture = self.joints.copy()
+        self._others = np.ones(len(self.joints), bool)
+        self._others[np.concatenate(self.columns)] = False
+        self._free = self._others.copy()  # those that nobody else has
         self.reach = 0.0
-        self._goal = np.eye(4)
+        self._parts = tuple((leg.numbers, leg.lines, leg.radian) for leg in self.chains), self.columns, self.joints
         self._seen: Snapshot | None = None  # with the joints as they are
-
-    def place(self, pelvis_in_world: Array, rotation: Array, soles_to_world: tuple[Array, Array]) -> Array:
-        """The joints with the legs so that the soles are there; the other joints stay as they are."""
-        self.reach, self._seen = 0.0, None
-        for leg, columns, sole in zip(self.chains, self.columns, soles_to_world, strict=True):
-            seen_from(rotation, pelvis_in_world, sole, self._goal)
-            found = leg.nearest(self._goal, self.joints[columns])
-            self.joints[columns] = found.joints
-            self.reach = max(self.reach, found.distance)
-        return self.joints
 
     def balance(
         self, com_in_world: Array, rotation: Array, soles_to_world: tuple[Array, Array], rounds: int = 2
@@ -52,24 +50,33 @@ class Legs:
         """Put the centre of mass and the soles there, with the pelvis turned so; what the robot then looks like.
 
         The centre of mass moves by little against the pelvis from one instant to the next, so it is found by putting
-        the pelvis where it would be right if the joints stayed as they were, and once more.
+        the pelvis where it would be right if the joints stayed as they were, and once more. The joints beside the legs
+        stay as they are.
         """
-        snapshot = self._seen or self.seen_from_pelvis()
-        for _ in range(rounds):
-            pelvis = under(com_in_world, rotation, snapshot.com_in_world)
-            self.place(pelvis, rotation, soles_to_world)
-            snapshot = self.seen_from_pelvis()
-        self._seen = snapshot
-        return snapshot
+        before = self._seen or self.seen_from_pelvis()
+        self.reach, self._seen = 0.0, None
+        com, jacobian = before.com_in_world, before.com_jacobian
+        self.reach = put(*self._parts, com_in_world, rotation, soles_to_world, com, jacobian, rounds)
+        if self.reach < 0.0:
+            raise BadGoal(f"soles cannot be put to {soles_to_world} below a centre of mass at {com_in_world}")
+        self._seen = self.seen_from_pelvis()
+        return self._seen
 
     def take(self, columns: Integers, positions: Array) -> None:
         """Count with these joints where somebody else has them, and with all others beside the legs in the posture."""
-        others = np.ones(len(self.joints), bool)
-        others[np.concatenate(self.columns)] = False
         wanted = self._posture.copy()
         wanted[columns] = positions[columns]
-        self.joints[others] = wanted[others]
+        self.joints[self._others] = wanted[self._others]
+        self._free = self._others.copy()
+        self._free[columns] = False
         self._seen = None
+
+    def swing(self, offsets: Array) -> None:
+        """Move joints beside the legs so far from the posture; those that somebody else has stay where he has them."""
+        wanted = self._posture + offsets
+        if (np.abs(wanted - self.joints)[self._free] > 1e-9).any():
+            self.joints[self._free] = wanted[self._free]
+            self._seen = None
 
     def seen_from_pelvis(self) -> Snapshot:
         """The robot with the joints as they are, its pelvis at the origin."""
@@ -94,13 +101,38 @@ def leg(robot: Robot, sole: str) -> ClosedForm:
 
 
 @compiled
-def seen_from(rotation: Array, origin: Array, sole: Array, into: Array) -> None:
-    """A pose in the axes of the pelvis, 4 × 4."""
-    for i in range(3):
-        into[i, 3] = 0.0
-        for k in range(3):
-            into[i, 3] += rotation[k, i] * (sole[k, 3] - origin[k])
-            into[i, k] = rotation[0, i] * sole[0, k] + rotation[1, i] * sole[1, k] + rotation[2, i] * sole[2, k]
+def put(
+    chains: tuple[Chain, ...],
+    columns: tuple[Integers, ...],
+    joints: Array,
+    com_in_world: Array,
+    rotation: Array,
+    soles_to_world: tuple[Array, Array],
+    com_in_pelvis: Array,
+    com_jacobian: Array,
+    rounds: int,
+) -> float:
+    """Put centre of mass and soles there; how far a sole stays away from it, m, or −1 if that is no pose.
+
+    com_in_pelvis and its Jacobian are those of the joints as they are. The legs move it by J Δq, to second order.
+    """
+    com, pose, reach = com_in_pelvis.copy(), np.eye(4), 0.0
+    for _ in range(rounds):
+        pelvis = under(com_in_world, rotation, com)
+        reach = 0.0
+        for side in range(2):
+            (numbers, lines, radian), where = chains[side], columns[side]
+            _see_from(rotation, pelvis, soles_to_world[side], pose)
+            near = joints[where]
+            answer = np.empty(near.size + REST)
+            if nearest(numbers, lines, pose, near, math.nan, radian, answer) != 0:
+                return -1.0
+            for j in range(near.size):
+                joints[where[j]] = answer[j]
+                for i in range(3):
+                    com[i] += com_jacobian[i, 6 + where[j]] * (answer[j] - near[j])
+            reach = max(reach, answer[near.size + 16])
+    return reach
 
 
 @compiled
@@ -111,3 +143,13 @@ def under(com_in_world: Array, rotation: Array, com_in_pelvis: Array) -> Array:
         for k in range(3):
             pelvis[i] -= rotation[i, k] * com_in_pelvis[k]
     return pelvis
+
+
+@inlined
+def _see_from(rotation: Array, origin: Array, sole: Array, into: Array) -> None:
+    """A pose in the axes of the pelvis, 4 × 4."""
+    for i in range(3):
+        into[i, 3] = 0.0
+        for k in range(3):
+            into[i, 3] += rotation[k, i] * (sole[k, 3] - origin[k])
+            into[i, k] = rotation[0, i] * sole[0, k] + rotation[1, i] * sole[1, k] + rotation[2, i] * sole[2, k]

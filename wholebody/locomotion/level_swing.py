@@ -15,7 +15,7 @@ import numpy as np
 
 from wholebody.estimation import Balance
 from wholebody.locomotion.balance.stabilizers import Command, turned
-from wholebody.locomotion.pattern import Target
+from wholebody.locomotion.target import Target
 from wholebody.model.layout import Array
 from wholebody.parameters import Bounds, Unit
 

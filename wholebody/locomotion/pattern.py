@@ -6,18 +6,18 @@ It is made while walking: steps may be added, replaced and led elsewhere, and wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from wholebody.locomotion.balance.support_area import nearest_inside
-from wholebody.locomotion.both_feet import later, sum_of, swung
+from wholebody.locomotion.both_feet import borne_by_left, later, sum_of, swung
 from wholebody.locomotion.catching import caught_by_a_step
-from wholebody.locomotion.footsteps import OTHER, OUTWARD, Feet, Footstep, Place, Side, Support
+from wholebody.locomotion.footsteps import OTHER, Feet, Footstep, Place, Support
 from wholebody.locomotion.gait import Gait
 from wholebody.locomotion.pendulum import ORDERS, ZmpPath
 from wholebody.locomotion.swing import FootPoint, Swing
+from wholebody.locomotion.target import Target
+from wholebody.locomotion.timetable import Phase, Planned, between, timetable, under
 from wholebody.model.layout import Array
 
 SHIFT = 0.1
@@ -27,61 +27,6 @@ BRAKES = 0.6
 BACK = 0.5
 """Of the time to settle: that in which the weight comes back from where it is caught. In less of it, it is caught
 further ahead, and the centre of mass goes less far past its rest: 40 mm from a walk at 0.25 m/s, and 55 mm with 1."""
-
-
-class Planned(NamedTuple):
-    """A step to come, and how it will be made."""
-
-    step: Footstep
-    gait: Gait
-
-
-class Phase(NamedTuple):
-    """A time in which the same feet support: what swings meanwhile, and where the weight is when it ends."""
-
-    begin: float
-    end: float
-    support: Support
-    step: Footstep | None  # in single support
-    feet: Feet  # at its end
-    weight: Array  # zero moment point at its end
-    gait: Gait
-    shift: float = np.inf  # s in which it gets there, if that is sooner
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Where all is to be at an instant, in world."""
-
-    time: float
-    support: Support
-    left: FootPoint
-    right: FootPoint
-    zmp: Array  # where the ground pushes
-    dcm: Array
-    com: Array
-    com_velocity: Array
-    height: float  # of the centre of mass
-    omega: float
-    left_share: float  # of the weight
-    phase_left: float  # s, to the end of the phase
-    landing: Place | None  # where the foot that swings will be put
-    caught: float  # m, by which the divergent component then goes along with a landing that is put a metre further
-    pull: Array = field(default_factory=lambda: np.zeros(2))  # from the pendulum's zero moment point to the ground's
-    ground: float = 0.0  # m: of the ground under the body, above that at the start
-
-    def divergent(self, com: Array, velocity: Array) -> Array:
-        """ξ = c + ċ / ω of a centre of mass that moves so, x and y."""
-        return np.asarray(com[:2] + velocity[:2] / self.omega)
-
-    def foot(self, side: Side) -> FootPoint:
-        """One of the feet."""
-        return self.left if side == "left" else self.right
-
-    @property
-    def body(self) -> Place:
-        """Between the feet."""
-        return Feet(self.left.place, self.right.place).middle
 
 
 class Pattern:
@@ -108,7 +53,7 @@ class Pattern:
     def _stand(self, time: float) -> None:
         """Rest between the feet; legs of another weight, of another gait, count no sooner."""
         self._leg_share = self.gait.leg_share
-        body = self._between(self.feet) - self._leg_share * sum_of(self.feet)
+        body = between(self.feet, self.gait) - self._leg_share * sum_of(self.feet)
         self._path = ZmpPath([time, time + 0.01], [body, body], self.gait.omega, body)
 
     # What is to come.
@@ -198,7 +143,7 @@ class Pattern:
         gait, old = self.gait, self._path.at(time)
         kept = self._phases[: self._too_late_for(time)]
         feet, landing = (kept[-1].feet, kept[-1].end) if kept else (self.feet, time)
-        caught, middle = landing + gait.double_support, self._between(feet)
+        caught, middle = landing + gait.double_support, between(feet, self.gait)
         back, at_rest = caught + BACK * gait.settle, caught + (BACK + 0.5) * gait.settle
 
         def lay(weight: Array, braking: Array | None = None) -> Array:
@@ -289,10 +234,7 @@ class Pattern:
     def _share(self, support: Support, zmp: Array, gait: Gait) -> float:
         if support != "both":
             return 1.0 if support == "left" else 0.0
-        left, right = self._under(self.feet, "left", gait), self._under(self.feet, "right", gait)
-        way = left - right
-        share = float((zmp - right) @ way) / max(float(way @ way), 1e-9)
-        return min(max(share, 0.0), 1.0)
+        return borne_by_left(zmp, under(self.feet, "left", gait), under(self.feet, "right", gait))
 
     @property
     def _planned(self) -> list[Planned]:
@@ -303,35 +245,8 @@ class Pattern:
         if self.standing and self._leg_share != self.gait.leg_share:
             self._stand(time)
         old, now = self._path.at(time), None if self.settled else self._phases[0]
-        self._phases = self._timetable(now, todo, time)
+        self._phases = timetable(self.feet, now, todo, self.gait, time)
         self._lay_path(time, old.zmp, old.com)
-
-    def _timetable(self, now: Phase | None, todo: Sequence[Planned], time: float) -> list[Phase]:
-        """The phases of the steps; the one that is under way keeps its times.
-
-        While the weight goes from a step to the next, the gait is that of the next.
-        """
-        (first, gait), feet, phases = todo[0], self.feet, list[Phase]()
-        weight = self._under(feet, OTHER[first.side], gait)
-        if now is None:
-            clock = time + gait.begin
-            phases.append(Phase(time, clock, "both", None, feet, weight, gait))
-        elif now.step is None:
-            clock = now.end
-            phases.append(now._replace(weight=weight, gait=gait))
-        else:
-            clock = now.begin
-        for number, (step, gait) in enumerate(todo):
-            support = OTHER[step.side]
-            feet = feet.after(step)
-            end = now.end if now is not None and now.step is not None and number == 0 else clock + gait.single_support
-            phases.append(Phase(clock, end, support, step, feet, self._under(feet, support, gait), gait))
-            last = number == len(todo) - 1
-            then = self.gait if last else todo[number + 1].gait
-            clock = end + (then.settle if last else then.double_support)
-            weight = self._between(feet) if last else self._under(feet, step.side, then)
-            phases.append(Phase(end, clock, "both", None, feet, weight, then))
-        return phases
 
     def _lay_path(self, time: float, zmp: Array, com: Array) -> None:
         """From here on; both are the body's, on the path that was laid before."""
@@ -353,14 +268,6 @@ class Pattern:
         if len(times) == 1:
             times, ground, ways = [time, time + 0.01], 2 * ground, 2 * ways
         self._path = ZmpPath(times, ground, self._path.omega, com, -legs * np.array(ways))
-
-    def _under(self, feet: Feet, side: Side, gait: Gait) -> Array:
-        """Where the weight is when only this foot supports."""
-        place = feet.of(side).beside(gait.forward, -OUTWARD[side] * gait.inward)
-        return np.array(place[:2])
-
-    def _between(self, feet: Feet) -> Array:
-        return (self._under(feet, "left", self.gait) + self._under(feet, "right", self.gait)) / 2
 
 
 def _root(of: Callable[[Array], Array], near: Array) -> Array:

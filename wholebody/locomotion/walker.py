@@ -16,13 +16,14 @@ from wholebody.locomotion.anchoring import Anchoring
 from wholebody.locomotion.balance.recovery import capture_steps, closing_step
 from wholebody.locomotion.balance.stabilizers import Command, Stabilizer, as_planned, stabilizer_named
 from wholebody.locomotion.footing import Footing, FootingGains
-from wholebody.locomotion.footsteps import Feet
+from wholebody.locomotion.footsteps import OUTWARD, SLACK, Feet, Place, beside_body
 from wholebody.locomotion.gait import SOLES, Gait, gait_of, standing
 from wholebody.locomotion.legs import Legs
 from wholebody.locomotion.level_swing import LevelSwing
-from wholebody.locomotion.pattern import Pattern, Target
+from wholebody.locomotion.pattern import Pattern
 from wholebody.locomotion.servo_lead import ServoLead
 from wholebody.locomotion.sole_yield import SoleYield
+from wholebody.locomotion.target import Target
 from wholebody.messages import MeasuredMotion, Mode
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
@@ -46,28 +47,38 @@ class Walker:
         period: float = 0.005,
         noise: SupportNoise | None = None,
     ) -> None:
-        """`ankles` says how soft they are, if they are; `noise` what the estimator believes of sensors and ground."""
+        """`ankles` says how soft they are, if they are.
+
+        `noise` is what the estimator believes of sensors and ground; by default what suits the stabilizer.
+        """
         if not robot.sensors_of("imu"):
             raise BadGait(f"'{robot.name}' has no IMU: nothing would tell whether it falls")
         self.robot, self.period = robot, period
         self.model = Model(robot, watch=SOLES)
         self.gait = gait or gait_of(self.model)
         self.legs = Legs(self.model)
-        self.estimator = BalanceEstimator(self.model, spring=ankles, noise=noise, feet=SOLES)
-        self._anchoring = Anchoring(self.estimator.balance)
         self.stabilizer = stabilizer_named(stabilizer, self.model) if isinstance(stabilizer, str) else stabilizer
+        believed = noise or self.stabilizer.believes
+        self.estimator = BalanceEstimator(self.model, spring=ankles, noise=believed, feet=SOLES)
+        self._anchoring = Anchoring(self.estimator.balance)
         self.level, self.soles = LevelSwing(), SoleYield(self.model)
         self.footing = Footing(self.model, FootingGains() if ankles is None else FootingGains(give=0.0))  # they yield
         self.servo = ServoLead(self.model, self._softness(ankles))
-        feet, _ = standing(self.model)
-        middle = feet.middle
-        self.pattern = Pattern(self.gait, Feet(*(place.seen_from(middle) for place in feet)))
+        self.pattern = Pattern(self.gait, self._feet_at_the_start())
         self.target: Target | None = None  # as planned, whatever the ground is like
         self.balance: Balance | None = None
         self.command: Command | None = None
         self._before = np.zeros(0)
         self._last: float | None = None
         self._recovering = False
+
+    def _feet_at_the_start(self) -> Feet:
+        """As in the posture "stand", seen from between them; side by side where that is too narrow to walk."""
+        feet, _ = standing(self.model)
+        limits, middle = self.gait.limits, feet.middle
+        if feet.left.seen_from(feet.right).y < limits.narrowest - SLACK:
+            return Feet(*(beside_body(Place(0.0, 0.0, 0.0), side, limits.spacing).at for side in OUTWARD))
+        return Feet(*(place.seen_from(middle) for place in feet))
 
     def cycle(self, state: Record, reference: Record) -> None:
         """Take a state, and say where all joints are to be."""
@@ -76,17 +87,17 @@ class Walker:
         seen = self._estimate(state)
         elapsed, feels = self._elapsed(time), self.stabilizer.feels_ground
         if feels:
-            target = self.footing.feel(target, seen, elapsed)
+            target = self.footing.feel(target, seen, elapsed, self.soles.ground)
             if self.footing.early:
                 self.pattern.tread(time)
         balance = self._anchoring.update(target.left, target.right)
         command = self.stabilizer.correct(target, balance, elapsed)
-        if feels and self.footing.uneven:
-            self.soles.correct(command, balance, elapsed)
+        if feels:
+            self.soles.correct(command, balance, elapsed, self.footing.uneven)
             self.footing.heights += self.soles.rises
         if command.level_swing and self._recovering:
             self.level.correct(command, target, balance, elapsed)
-        self._step(command, balance, time)
+        self._step(command, target.divergent(balance.com_in_world, balance.com_velocity), time)
         reference["position"] = self.joints(command, target, elapsed)
         reference["mode"], reference["mask"] = Mode.POSITION, True
         self.target, self.balance, self.command = planned, balance, command
@@ -100,18 +111,21 @@ class Walker:
         if int(state["imu"][0]["measured"]) & GYRO != GYRO:
             raise SensorLost("the IMU does not measure angular velocity any more")
         faults = self.estimator.faults
-        before = faults.not_finite
+        not_finite, frozen = faults.not_finite, faults.frozen
         seen = self.estimator.update(state)
-        if faults.not_finite != before:
+        if faults.not_finite != not_finite:
             raise SensorLost(f"{faults.last} reads what is no number")
+        if faults.frozen != frozen:
+            raise SensorLost(f"{faults.last} reads the same to the last bit while the robot moves: it is frozen")
         return seen
 
     def cycle_blind(self, time: float, reference: Record) -> None:
         """The same without sensors: what is planned, led by what the servos need."""
         elapsed = self._elapsed(time)
-        target = self.footing.feel_nothing(self.pattern.at(time), elapsed)
+        target = self.footing.feel_nothing(self.pattern.at(time), elapsed, self.soles.ground)
         command = as_planned(target)
         command.feed_forward = True
+        self.soles.hold(command)
         reference["position"] = self.joints(command, target, elapsed)
         reference["mode"], reference["mask"] = Mode.POSITION, True
 
@@ -147,7 +161,12 @@ class Walker:
         return min(max(since, 0.2 * self.period), 5.0 * self.period)
 
     def joints(self, command: Command, target: Target, elapsed: float) -> Array:
-        """The joints that do what is commanded, led by what their servos need if asked."""
+        """The joints that do what is commanded, led by what their servos need if asked.
+
+        Arms that swing take the centre of mass along: the legs put it where it shall be with the arms where they are.
+        """
+        if len(command.others):
+            self.legs.swing(command.others)
         snapshot = self.legs.balance(command.com, command.rotation, command.soles)
         joints = self.legs.joints
         if len(self._before) == 0:
@@ -166,7 +185,7 @@ class Walker:
                 command.zmp,
                 command.left_share,
             )
-        return joints + command.arms if len(command.arms) else joints
+        return joints
 
     def stance(self, time: float = 0.0) -> Array:
         """The joints in which the robot stands before its first step, whatever sensors say."""
@@ -179,12 +198,12 @@ class Walker:
         self._before = np.zeros(0)
         return stance
 
-    def _step(self, command: Command, balance: Balance, time: float) -> None:
+    def _step(self, command: Command, dcm: Array, time: float) -> None:
         """Do what the stabilizer wants of the feet."""
         if command.landing is not None:
             self.pattern.lead(command.landing, time)
         if command.falling and self.pattern.settled and self.footing.landed:
-            steps, gait = capture_steps(self.pattern.feet, balance, self.gait)
+            steps, gait = capture_steps(self.pattern.feet, dcm, self.gait)
             self.pattern.follow(steps, time, gait=gait)
             self._recovering = True
         elif self._recovering and self.pattern.standing:

@@ -44,6 +44,8 @@ class Bvh:
         """Read a file; BadMotionFile, with the line, if it is none."""
         lines = _lines(path)
         motion = next((i for i, line in enumerate(lines) if line.strip().upper() == "MOTION"), len(lines))
+        if motion < len(lines) and not "".join(lines[:motion]).strip():
+            _refuse(path, motion + 1, "there is no skeleton: HIERARCHY, ROOT and a name must stand before MOTION")
         skeleton = _Hierarchy(path, lines[:motion]).read()
         if motion == len(lines):
             _refuse(path, len(lines), "the file ends without the line MOTION and its frames")

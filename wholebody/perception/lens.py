@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,8 +47,12 @@ class Lens:
 
     def point(self, u: float, v: float, depth: float) -> Array:
         """The point of a pixel at a depth along the axis, m, in the camera."""
+        return np.asarray(self.points(np.array([u]), np.array([v]), np.array([depth]))[0])
+
+    def points(self, u: npt.NDArray[Any], v: npt.NDArray[Any], depth: npt.NDArray[Any]) -> Array:
+        """The points of many pixels: n × 3."""
         across, down = self.middle
-        return depth * np.array([1.0, (across - u) / self.focal, (down - v) / self.focal])
+        return np.column_stack([depth, depth * (across - u) / self.focal, depth * (down - v) / self.focal])
 
     def pixel(self, point_in_camera: Array) -> tuple[float, float] | None:
         """Where a point is in the picture, or would be beside it; None if it is behind the camera."""

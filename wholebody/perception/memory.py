@@ -1,14 +1,16 @@
 """Memory: things that were seen, each with its place in the world and how sure that is; more looks make it surer.
 
-A Kalman filter for a thing that stands still: P ← P + Q Δt; K = P (P + R)⁻¹; x ← x + K (z − x); P ← (1 − K) P. What
-all looks have in common, the bias of the stereo pair, no number of looks makes less: it is added to what is told.
+A Kalman filter for a thing that stands still, seen by one who walks: P ← P + Q Δt + W Δs; K = P (P + R)⁻¹;
+x ← x + K (z − x); P ← (1 − K) P. What all looks have in common, the bias of the stereo pair, no number of looks makes
+less: it is added to what is told. Nor does any number of looks at a part of a thing tell where its middle is, unless
+one has seen before how long it is.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +20,8 @@ from wholebody.robots.robot import Array
 
 STIRS = 0.002
 """m/√s by which one is less sure of a thing that one does not see."""
+WALKS = 0.01
+"""m/√m by which one is less sure of a thing, seen from above, once one has walked: nobody knows exactly how far."""
 NEAR = 0.3
 """m. Looks at two things are further apart than that."""
 APART = 0.12
@@ -28,6 +32,12 @@ GONE = 5
 """Looks at where it should be that show something further away, after which it is forgotten."""
 BEHIND = 0.15
 """m"""
+HIDDEN = 0.15
+"""m by which the middle of a thing may be off in a direction in which a picture shows only a part of it."""
+SHORTER = 0.03
+"""m by which a thing seems shorter than it was seen before if something hides a part of it."""
+NOTHING = 1e3
+"""m, the deviation of a look that tells nothing."""
 
 
 @dataclass
@@ -39,7 +49,9 @@ class Seen:
     covariance: Array  # m², of what looks scatter
     bias: float  # m, what all looks have in common
     radius: float
+    length: float  # m, as far as it was seen
     time: float
+    whole: bool = True  # whether all of it was ever seen
     visible: bool = True
     misses: int = 0
 
@@ -61,14 +73,19 @@ class Memory:
         self.lens = lens
         self.things: list[Seen] = []
         self._count = 0
+        self._last: Array | None = None  # where the camera was, in world
 
     def see(self, time: float, looks: Sequence[Look], depth: Picture, camera_to_world: Array) -> None:
         """Take in what one picture shows."""
         for thing in self.things:
-            thing.covariance = thing.covariance + STIRS**2 * max(0.0, time - thing.time) * np.eye(3)
-            thing.time, thing.visible = time, False
+            thing.covariance = thing.covariance + self._walked(camera_to_world)
+            thing.visible = False
+        self._last = np.array(camera_to_world[:3, 3])
         for look in looks:
             self._take(time, look, camera_to_world)
+        for thing in self.things:
+            if not thing.visible:
+                _stir(thing, time, np.eye(3))
         for thing in self.things:
             if not thing.visible and self._should_show(thing, depth, camera_to_world):
                 thing.misses += 1
@@ -77,7 +94,6 @@ class Memory:
     def _take(self, time: float, look: Look, camera_to_world: Array) -> None:
         R = camera_to_world[:3, :3]
         z = camera_to_world[:3, 3] + R @ look.point_in_camera
-        spread = R @ look.covariance_in_camera @ R.T
         bias = self.lens.depth_error(float(look.point_in_camera[0]), self.lens.bias)
         if any(each.visible and np.linalg.norm(each.position_in_world - z) < APART for each in self.things):
             return
@@ -85,18 +101,24 @@ class Memory:
         nearest = min(near, key=lambda each: float(np.linalg.norm(each.position_in_world - z)), default=None)
         if nearest is None or np.linalg.norm(nearest.position_in_world - z) > NEAR + 3 * nearest.deviation:
             self._count += 1
-            self.things.append(Seen(self._count, z, spread, bias, look.radius, time))
+            scatter, unseen = (R @ each @ R.T for each in (look.covariance_in_camera, look.unseen_in_camera))
+            spread = scatter + HIDDEN**2 * unseen
+            self.things.append(Seen(self._count, z, spread, bias, look.radius, look.length, time, look.whole))
             return
-        off, total = z - nearest.position_in_world, nearest.covariance + spread + nearest.bias**2 * np.eye(3)
-        if float(off @ np.linalg.solve(total, off)) > MOVED**2:
-            nearest.position_in_world, nearest.covariance = z, spread
-        else:
-            K = nearest.covariance @ np.linalg.inv(nearest.covariance + spread)
-            nearest.position_in_world = nearest.position_in_world + K @ off
-            nearest.covariance = (np.eye(3) - K) @ nearest.covariance
+        if nearest.whole and look.whole and look.length < nearest.length - SHORTER:
+            look = replace(look, ends=(False, False))  # a hand is no nearer than the thing that it holds
+        known = look.completed(nearest.length) if nearest.whole else look
+        z = camera_to_world[:3, 3] + R @ known.point_in_camera
+        scatter, unseen = (R @ each @ R.T for each in (known.covariance_in_camera, known.unseen_in_camera))
+        _stir(nearest, time, np.eye(3) - unseen)  # if one sees a part of it, it has not gone anywhere
+        _correct(nearest, z, scatter, unseen)
         nearest.bias, nearest.visible, nearest.misses = bias, True, 0
-        if not look.cut:
-            nearest.radius = look.radius
+        if look.whole:
+            nearest.radius, nearest.length, nearest.whole = look.radius, look.length, True
+
+    def _walked(self, camera_to_world: Array) -> Array:
+        far = 0.0 if self._last is None else float(np.linalg.norm(camera_to_world[:2, 3] - self._last[:2]))
+        return WALKS**2 * far * np.diag([1.0, 1.0, 0.0])
 
     def _should_show(self, thing: Seen, depth: Picture, camera_to_world: Array) -> bool:
         """Whether a thing would be in view, and nothing hides it."""
@@ -107,3 +129,24 @@ class Memory:
         u, v = round(pixel[0]), round(pixel[1])
         inside = 4 <= u < self.lens.width - 4 and 4 <= v < self.lens.height - 4
         return inside and float(depth[v, u]) > point[0] + BEHIND + 3 * thing.deviation
+
+
+def _stir(thing: Seen, time: float, directions: Array) -> None:
+    """What may have happened to a thing since one last looked."""
+    thing.covariance = thing.covariance + STIRS**2 * max(0.0, time - thing.time) * directions
+    thing.time = time
+
+
+def _correct(thing: Seen, z: Array, scatter: Array, unseen: Array) -> None:
+    """Take in a look at a thing that is known: where its middle seems to be, and which directions do not show it."""
+    P, off = thing.covariance, z - thing.position_in_world
+    vague = float(np.trace(unseen @ P)) > 0.99 * HIDDEN**2 * float(np.trace(unseen)) > 0.0
+    known = np.zeros((3, 3)) if vague else unseen
+    total = P + scatter + HIDDEN**2 * unseen + thing.bias**2 * np.eye(3)
+    if vague or float(off @ np.linalg.solve(total, off)) > MOVED**2:
+        thing.position_in_world = z - known @ off
+        thing.covariance = scatter + HIDDEN**2 * (unseen - known) + known @ P @ known
+        return
+    K = P @ np.linalg.inv(P + scatter + NOTHING**2 * unseen)
+    thing.position_in_world = thing.position_in_world + K @ off
+    thing.covariance = (np.eye(3) - K) @ P

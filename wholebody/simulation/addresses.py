@@ -61,6 +61,7 @@ class Addresses:
         self.positions, self.follow, self.offset = _all_positions(robot, model, self.position)
         self.base_pose: Integers = (self.base_position or 0) + np.array([0, 1, 2, 4, 5, 6, 3])  # quaternion: w last
         self.imus: Integers = _imus(robot, model)
+        self.accelerometers = _accelerometers(robot, model)
         self.force_sensors = _force_sensors(robot, model, self.link)
         self.soles = [_sole(each, self, model) for each in robot.surfaces if is_sole(each)]
         self.flexions: Integers = _flexions(robot, model)
@@ -127,6 +128,12 @@ def _imus(robot: Robot, model: Any) -> Integers:
         q, w, a = (int(model.sensor_adr[_id(model, "SENSOR", f"{kind} {imu.name}")]) for kind in IMU_READINGS)
         rows.append([q + 1, q + 2, q + 3, q, w, w + 1, w + 2, a, a + 1, a + 2])
     return np.array(rows, np.int64).reshape(-1, 10)
+
+
+def _accelerometers(robot: Robot, model: Any) -> list[tuple[int, int]]:
+    """Per IMU its site, and where its acceleration is in the sensor readings."""
+    sensors = [_id(model, "SENSOR", f"accelerometer {imu.name}") for imu in robot.sensors_of("imu")]
+    return [(int(model.sensor_objid[each]), int(model.sensor_adr[each])) for each in sensors]
 
 
 def _force_sensors(robot: Robot, model: Any, links: dict[str, int]) -> ForceSensors:

@@ -31,7 +31,10 @@ GROUND = 40.0
 
 
 class DartPhysics:
-    """A world that moves by itself, as Physics does; forces and accelerations are those of the last physics step."""
+    """A world that moves by itself, as Physics does.
+
+    Forces are those of the last physics step, accelerations the mean of a period.
+    """
 
     def __init__(self, world: World, steps: int) -> None:
         _refuse_what_dart_does_not_know(world)
@@ -88,6 +91,7 @@ class DartPhysics:
         """Compute what sensors measure with the servo in force: take a step, and take it back."""
         self._take(servo)
         positions, velocities = self._robot.getPositions(), self._robot.getVelocities()
+        self._velocity_before = self._velocity
         self._step()
         self._robot.setPositions(positions)
         self._robot.setVelocities(velocities)
@@ -101,6 +105,7 @@ class DartPhysics:
     def advance(self, servo: Servo, pushes: Pushes) -> None:
         """One control period with the servo's references held."""
         self._take(servo)
+        self._velocity_before = self._velocity
         for number in range(self._steps):
             if not pushes.none:
                 self._push(pushes, self.step + number)
@@ -126,7 +131,6 @@ class DartPhysics:
     def _step(self) -> None:
         self._effort = self._stable_effort()
         self._robot.setForces(self._effort)
-        self._velocity_before = self._velocity
         self._world.step()
         self._velocity = self._velocity_as_drawn()
         if not np.isfinite(self._velocity).all():
@@ -179,7 +183,7 @@ class DartPhysics:
         set_joints(world, self._robot.getPositions()[self._index])
         set_base(world, root.translation(), root.rotation())
         data.qvel[:] = self._velocity
-        data.qacc[:] = (self._velocity - self._velocity_before) / model.opt.timestep
+        data.qacc[:] = (self._velocity - self._velocity_before) / (self._steps * model.opt.timestep)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_camlight(model, data)

@@ -9,6 +9,7 @@ import numpy as np
 
 from wholebody.errors import BadSimulation, SimulationDiverged
 from wholebody.robots.robot import Array
+from wholebody.simulation.accelerometers import Accelerometers
 from wholebody.simulation.contacts import Touch, touches
 from wholebody.simulation.disturbances import Pushes
 from wholebody.simulation.ground import set_base, set_joints, stand
@@ -24,7 +25,7 @@ class Physics:
     """A world that moves by itself.
 
     Between periods everything that follows from position and velocity is up to date; forces and accelerations are those
-    of the last physics step.
+    of the last physics step, but what accelerometers measure, which is the mean of the period.
     """
 
     def __init__(self, world: World, steps: int) -> None:
@@ -32,6 +33,7 @@ class Physics:
         self.step = 0
         self._steps = steps
         self._wrenches = np.zeros((len(world.at.force_sensors), 6))
+        self._accelerometers = Accelerometers(steps * world.model.opt.timestep)
 
     def start(self, positions: Array, base_to_world: Array | None) -> None:
         """Put the robot on the ground, or its base to a pose, at rest."""
@@ -64,6 +66,7 @@ class Physics:
         model, data = self.world.model, self.world.data
         servo.apply(model, data, self.world.at)
         self.world.things.grip(model, data, servo.position)
+        self._accelerometers.begin(self.world)
         if pushes.none:
             mujoco.mj_step2(model, data)
             if self._steps > 1:
@@ -72,6 +75,7 @@ class Physics:
             self._step_by_step(pushes)
         self._feel()  # before the frames move on
         mujoco.mj_step1(model, data)
+        self._accelerometers.end(self.world)
         self.step += self._steps
         if not data.qacc @ data.qacc < LARGEST**2:  # nor if it is NaN
             self._diverged()

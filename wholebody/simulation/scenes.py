@@ -44,6 +44,21 @@ def slope(root: ET.Element, angle: float = 0.1) -> Array:
     return ground
 
 
+def ramp(root: ET.Element, angle: float = 0.1, ahead: float = 0.4, length: float = 3.0) -> Array:
+    """A level floor, and on it a plane that begins ahead of the robot and rises by an angle in radians."""
+    if not (0 < angle < 1.2 and ahead > 0 and length > 0):
+        raise BadSimulation(
+            f"a ramp of {angle} rad, {length} m long, {ahead} m ahead: each must be positive, < 1.2 rad"
+        )
+    _floor(root, np.eye(4))
+    thick = 0.1
+    middle = (Placement((ahead, 0.0, 0.0), (0.0, -angle, 0.0)).matrix @ (length / 2, 0.0, -thick / 2, 1.0))[:3]
+    size = text_of((length / 2, 0.8, thick / 2))
+    at = {"pos": text_of(tuple(middle.tolist())), "euler": text_of((0.0, -angle, 0.0))}
+    ET.SubElement(_world(root), "geom", at, name="ramp", type="box", size=size, rgba=STONE)
+    return np.eye(4)
+
+
 def steps(root: ET.Element, height: float = 0.1, depth: float = 0.3, count: int = 5, ahead: float = 0.4) -> Array:
     """A staircase that begins ahead of the robot; sizes of a step in metres."""
     if not (height > 0 and depth > 0 and ahead > 0 and count >= 1):
@@ -141,6 +156,22 @@ def antenna(root: ET.Element, height: float = 0.72) -> Array:
     return ground
 
 
+def lever(root: ET.Element, height: float = 0.72, stiffness: float = 2.5) -> Array:
+    """A hall with a lever upright on a stand, which whoever pushes it tilts against a spring, N·m/rad."""
+    if not (0.1 < height < 1.5 and stiffness > 0):
+        raise BadSimulation(f"a lever {height} m high with {stiffness} N·m/rad; give 0.1 to 1.5 m, and more than 0")
+    ground = hall(root)
+    world = _world(root)
+    _box(world, "lever_stand", (0.1, 0.1, height), (1.1, 0.0, height / 2), STONE)
+    body = ET.SubElement(world, "body", name="lever", pos=text_of((1.1, 0.0, height)))
+    ET.SubElement(body, "joint", name="lever", type="ball", stiffness=repr(stiffness), damping="0.05")
+    ET.SubElement(body, "inertial", pos="0 0 0.14", mass="0.2", diaginertia="0.001 0.001 0.0001")
+    ET.SubElement(
+        body, "geom", name="lever", type="cylinder", size="0.015 0.12", pos="0 0 0.14", rgba=SIGNAL, friction="0.3"
+    )
+    return ground
+
+
 def plate(root: ET.Element, angle: float = 0.0873, frequency: float = 0.5) -> Array:
     """A plate under the robot that tilts forward and back by an angle, rad, so many times a second, from level on.
 
@@ -165,6 +196,7 @@ def plate(root: ET.Element, angle: float = 0.0873, frequency: float = 0.5) -> Ar
 SCENES: dict[str, Callable[..., Array]] = {
     "flat": flat,
     "slope": slope,
+    "ramp": ramp,
     "steps": steps,
     "table": table,
     "blocks": blocks,
@@ -172,6 +204,7 @@ SCENES: dict[str, Callable[..., Array]] = {
     "wall": wall,
     "hall": hall,
     "antenna": antenna,
+    "lever": lever,
     "plate": plate,
 }
 
@@ -235,7 +268,8 @@ def has_things(text: str) -> bool:
     """Whether something in a scene can be moved."""
     root = ET.Element("mujoco")
     named(text)(root)
-    return any(body.find("freejoint") is not None for body in _world(root).findall("body"))
+    ways = ("freejoint", "joint[@type='ball']")
+    return any(body.find(way) is not None for body in _world(root).findall("body") for way in ways)
 
 
 def _number(part: str, value: str) -> float:

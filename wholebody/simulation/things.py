@@ -1,7 +1,8 @@
 """Things: what in a scene can be moved; where they are, and hands that hold them.
 
-A hand is a group of fingers (`left_hand`) beyond a palm (`left_palm`). If its fingers are told to close and one of its
-links touches a thing, the thing is welded to the palm's link as it lies there, until the fingers are told to open.
+A thing that is free can be taken; one on a ball joint, such as a lever, can only be pushed, and comes back. A hand is
+a group of fingers (`left_hand`) beyond a palm (`left_palm`). If its fingers are told to close and one of its links
+touches a free thing, that is welded to the palm's link as it lies there, until the fingers are told to open.
 """
 
 from __future__ import annotations
@@ -72,34 +73,50 @@ def thing_record(count: int) -> Dtype:
     return np.dtype([("time", "<f8"), ("base", "<f8", (7,)), ("pose", "<f8", (count, 7))], align=True)
 
 
+@dataclass(frozen=True)
+class _Thing:
+    """A body, where its joint is in positions and velocities, and where it stays if that only turns, m in world."""
+
+    body: int
+    at: int
+    speed: int
+    stays: Array | None
+
+    def pose(self, data: Any) -> Array:
+        """As MuJoCo has it."""
+        if self.stays is None:
+            return np.asarray(data.qpos[self.at : self.at + 7])
+        return np.concatenate([self.stays, data.qpos[self.at : self.at + 4]])
+
+    def put(self, data: Any, pose: Array) -> None:
+        """The other way, at rest."""
+        own = pose if self.stays is None else pose[3:]
+        data.qpos[self.at : self.at + len(own)] = own
+        data.qvel[self.speed : self.speed + len(own) - 1] = 0.0
+
+
 class Things:
     """The things of a world, by name, in the order of its bodies."""
 
     def __init__(self, robot: Robot, model: Any) -> None:
-        free = [joint for joint in range(model.njnt) if model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE]
-        bodies = {str(model.body(int(model.jnt_bodyid[joint])).name): joint for joint in free}
-        bodies.pop(robot.root, None)
-        self.names: tuple[str, ...] = tuple(bodies)
-        self._at = [int(model.jnt_qposadr[joint]) for joint in bodies.values()]
-        self._speed = [int(model.jnt_dofadr[joint]) for joint in bodies.values()]
-        self._body = {int(model.jnt_bodyid[joint]): name for name, joint in bodies.items()}
-        self._hands = hands_of(robot) if bodies else []
+        self._things = _things_of(robot, model)
+        self.names: tuple[str, ...] = tuple(self._things)
+        free = {name: each.body for name, each in self._things.items() if each.stays is None}
+        self._free = {body: name for name, body in free.items()}
+        self._hands = hands_of(robot) if free else []
         self._links = {hand.side: _beyond(model, model.body(hand.palm).id) for hand in self._hands}
         self._welds = {
-            (hand.side, name): int(model.equality(_weld(hand.side, name)).id)
-            for hand in self._hands
-            for name in self.names
+            (hand.side, name): int(model.equality(_weld(hand.side, name)).id) for hand in self._hands for name in free
         }
 
     def poses(self, data: Any) -> Array:
         """Where each is: position and quaternion x y z w."""
-        return np.array([data.qpos[at : at + 7] for at in self._at]).reshape(-1, 7)[:, OURS]
+        return np.array([each.pose(data) for each in self._things.values()]).reshape(-1, 7)[:, OURS]
 
     def put(self, model: Any, data: Any, poses: Array) -> None:
         """Put each there, at rest."""
-        for at, speed, pose in zip(self._at, self._speed, poses, strict=True):
-            data.qpos[at : at + 7] = pose[MUJOCOS]
-            data.qvel[speed : speed + 6] = 0.0
+        for each, pose in zip(self._things.values(), poses, strict=True):
+            each.put(data, pose[MUJOCOS])
         mujoco.mj_kinematics(model, data)
 
     def held(self, data: Any) -> dict[str, str]:
@@ -136,9 +153,22 @@ class Things:
         for number in range(data.ncon):
             one, other = (int(model.geom_bodyid[geom]) for geom in data.contact[number].geom)
             for link, thing in ((one, other), (other, one)):
-                if link in links and thing in self._body:
-                    return self._body[thing]
+                if link in links and thing in self._free:
+                    return self._free[thing]
         return None
+
+
+def _things_of(robot: Robot, model: Any) -> dict[str, _Thing]:
+    """Bodies of the world itself, not of the robot, that are free or turn on a ball joint."""
+    found = {}
+    for joint in range(model.njnt):
+        body, kind = int(model.jnt_bodyid[joint]), model.jnt_type[joint]
+        free, turns = (kind == each for each in (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL))
+        name = str(model.body(body).name)
+        if int(model.body_parentid[body]) == 0 and name != robot.root and (free or turns):
+            stays = None if free else np.array(model.body_pos[body])
+            found[name] = _Thing(body, int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint]), stays)
+    return found
 
 
 def _beyond(model: Any, body: int) -> frozenset[int]:

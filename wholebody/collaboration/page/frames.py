@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,7 +48,13 @@ class Frames:
     def __init__(self, name: str) -> None:
         self._name = camera_channel(name)
         self._reader: Reader | None = None
+        self._taken: float | None = None
         self.sight: Sight | None = None  # of the last picture
+
+    @property
+    def age(self) -> float | None:
+        """Seconds since the last picture was taken; None if there is none."""
+        return None if self._taken is None else max(0.0, time.monotonic() - self._taken)
 
     def newest(self) -> bytes | None:
         """The newest picture; None if there is none since the last one."""
@@ -59,6 +66,6 @@ class Frames:
         except ChannelError:
             self._reader = None
             return None
-        message = self._reader.message
+        message, self._taken = self._reader.message, self._reader.stamp
         self.sight = Sight(tuple(message["camera"].ravel().tolist()), float(message["field_of_view"]))
         return bytes(message["jpeg"][: int(message["size"])])

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import json
+import socket
 import ssl
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
+from wholebody.collaboration.page import PORT, SILENCE
 from wholebody.collaboration.page.desk_news import desk_news, machines
 from wholebody.collaboration.rcp.desk import Desk
 from wholebody.collaboration.rcp.server import LOCAL, UPDATE_EVERY
@@ -29,18 +32,20 @@ try:
 except ImportError as error:
     raise MissingExtra("aiohttp", "page") from error
 
-PORT = 8080
 STATIC = Path(__file__).parent / "static"
 POSES_PER_SECOND = 30.0
 PICTURES_PER_SECOND = 20.0
 NEWS_EVERY = 0.2
 """s, of what the desk does; health comes every fifth time."""
-SILENCE = 5.0
-"""s without a word after which a page has lost control: it says something every second."""
 MOST_VIEWERS = 50
 LONGEST = 4096
 """Bytes of what a page says."""
-TYPES = {"index.html": "text/html", "page.js": "text/javascript", "page.css": "text/css"}
+TYPES = {
+    "index.html": "text/html",
+    "page.js": "text/javascript",
+    "wire.js": "text/javascript",
+    "page.css": "text/css",
+}
 SAFE = {
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; frame-ancestors 'none'",
@@ -83,7 +88,12 @@ class PageServer:
         host: str = "127.0.0.1",
         port: int = PORT,
         tls: ssl.SSLContext | None = None,
+        silence: float = SILENCE,
+        called: Iterable[str] = (),
     ) -> None:
+        """`called` are names of this machine that browsers may ask for, besides its addresses and its own name."""
+        self._silence = silence
+        self._called = {each.lower() for each in ("localhost", socket.gethostname(), host, *called)}
         self._sight, self._desk, self._host, self._port, self._tls = sight, desk, host, port, tls
         self.viewers: set[Viewer] = set()
         self._runner: web.AppRunner | None = None
@@ -104,7 +114,7 @@ class PageServer:
         """Listen."""
         if not (STATIC / "page.js").is_file():
             raise WholebodyError("the page has not been built: run make page (it needs npm)")
-        app = web.Application(client_max_size=LONGEST)
+        app = web.Application(client_max_size=LONGEST, middlewares=[self._for_us])
         app.router.add_get("/", self._file("index.html"))
         for name in TYPES:
             app.router.add_get(f"/{name}", self._file(name))
@@ -140,6 +150,16 @@ class PageServer:
         """Go on until cancelled."""
         await asyncio.gather(*self._tasks)
 
+    @web.middleware
+    async def _for_us(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        """Answer those who ask for this machine: a name that another site points here lets none of its pages in."""
+        name = urlsplit(f"//{request.host}").hostname or ""
+        if name not in self._called and not _is_address(name):
+            raise web.HTTPForbidden(text=f"the robot is not at '{name}'; start the page with --called, if it is")
+        return await handler(request)
+
     def _file(self, name: str) -> Callable[[web.Request], Any]:
         async def answer(request: web.Request) -> web.Response:
             return web.Response(body=(STATIC / name).read_bytes(), content_type=TYPES[name], headers=SAFE)
@@ -156,25 +176,26 @@ class PageServer:
             raise web.HTTPForbidden(text="a page of another site cannot talk to the robot")
         if len(self.viewers) >= MOST_VIEWERS:
             raise web.HTTPServiceUnavailable(text="too many pages are open")
-        socket = web.WebSocketResponse(max_msg_size=LONGEST, heartbeat=20.0)
-        await socket.prepare(request)
-        session = self._desk.open(request.remote in LOCAL, time.monotonic(), SILENCE)
-        viewer = Viewer(socket, session)
+        line = web.WebSocketResponse(max_msg_size=LONGEST, heartbeat=20.0)
+        await line.prepare(request)
+        session = self._desk.open(request.remote in LOCAL, time.monotonic(), self._silence)
+        viewer = Viewer(line, session, request.transport)
         self.viewers.add(viewer)
         viewer.show("session", json.dumps({"session": session.number}))
         try:
-            async for message in socket:
+            async for message in line:
                 if message.type is not WSMsgType.TEXT:
                     break
                 self._desk.line(session, message.data, time.monotonic())
                 self._tell_all()
                 if session.closing:
                     break
+                await asyncio.sleep(0)  # others wait, too
         finally:
             self.viewers.discard(viewer)
             self._desk.close(session, time.monotonic())
             await viewer.close()
-        return socket
+        return line
 
     async def _every(self, seconds: float, do: Callable[[], None]) -> None:
         """Do something again and again; what a robot that has gone cannot tell is told when it is back."""
@@ -186,7 +207,7 @@ class PageServer:
                 do()
 
     def _update(self) -> None:
-        self._desk.update(time.monotonic())
+        self._desk.tick(time.monotonic())
         self._tell_all()
 
     def _tell_all(self) -> None:
@@ -215,3 +236,11 @@ class PageServer:
         text = json.dumps(news)
         for viewer in self.viewers:
             viewer.show(what, text)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

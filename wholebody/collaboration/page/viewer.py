@@ -9,6 +9,7 @@ from enum import IntEnum
 
 from aiohttp import web
 
+from wholebody.collaboration.rcp.server import MOST_UNSENT
 from wholebody.collaboration.rcp.session import Session
 
 
@@ -19,12 +20,22 @@ class Kind(IntEnum):
     PICTURE = 2
 
 
-class Viewer:
-    """Sends by itself, one message after the other: a slow page gets fewer poses and pictures, and holds nobody up."""
+GOOD_BYE = 1.0
+"""s that a page has to take its last lines."""
 
-    def __init__(self, socket: web.WebSocketResponse, session: Session) -> None:
-        self.socket, self.session = socket, session
+
+class Viewer:
+    """Sends by itself, one message after the other: a slow page gets fewer poses and pictures, and holds nobody up.
+
+    One that takes no lines any more is cut off, as RCP does it.
+    """
+
+    def __init__(
+        self, socket: web.WebSocketResponse, session: Session, transport: asyncio.Transport | None = None
+    ) -> None:
+        self.socket, self.session, self._transport = socket, session, transport
         self.lines: list[str] = []
+        self._unsent = 0
         self._newest: dict[str, str | bytes] = {}
         self._something = asyncio.Event()
         self._task = asyncio.create_task(self._send())
@@ -33,8 +44,11 @@ class Viewer:
         """Send what the desk has for it."""
         if self.session.outbox:
             self.lines += self.session.outbox
+            self._unsent += sum(map(len, self.session.outbox))
             self.session.outbox.clear()
             self._something.set()
+        if self._unsent > MOST_UNSENT:
+            self._cut()
 
     def show(self, what: str, message: str | bytes) -> None:
         """Send this instead of what of the same is not sent yet."""
@@ -50,10 +64,19 @@ class Viewer:
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._task
-        with contextlib.suppress(ConnectionError, RuntimeError):
-            if self.lines and not self.socket.closed:
-                await self.socket.send_str("\n".join(self.lines))
-            await self.socket.close(code=1001)
+        with contextlib.suppress(ConnectionError, RuntimeError, TimeoutError):
+            async with asyncio.timeout(GOOD_BYE):
+                if self.lines and not self.socket.closed:
+                    await self.socket.send_str("\n".join(self.lines))
+                await self.socket.close(code=1001)
+            return
+        self._cut()
+
+    def _cut(self) -> None:
+        """As a network does that fails: what waits for it is let go."""
+        self.lines, self._unsent = [], 0
+        if self._transport is not None:
+            self._transport.abort()
 
     async def _send(self) -> None:
         with contextlib.suppress(ConnectionError, RuntimeError):
@@ -61,7 +84,7 @@ class Viewer:
                 await self._something.wait()
                 self._something.clear()
                 if self.lines:
-                    lines, self.lines = self.lines, []
+                    lines, self.lines, self._unsent = self.lines, [], 0
                     await self.socket.send_str("\n".join(lines))
                 newest, self._newest = self._newest, {}
                 for message in newest.values():

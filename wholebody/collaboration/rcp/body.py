@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ class Stage(Enum):
     QUEUED = "QUEUED"
     STARTED = "STARTED"
     COMPLETED = "COMPLETED"
+    INTERRUPTED = "INTERRUPTEDBY"
     FAILED = "FAILED"
 
 
@@ -27,6 +29,21 @@ class Progress:
     order: int
     stage: Stage
     text: str = ""
+
+
+@dataclass(frozen=True)
+class Underway:
+    """What is being done for an order, which part of it that is, and seconds until all of it is done, if known."""
+
+    what: str
+    left: float | None = None
+    part: int = 1
+    parts: int = 1
+
+    def __str__(self) -> str:
+        """In words."""
+        counted = f"{self.part} of {self.parts}: " if self.parts > 1 else ""
+        return f"{counted}{self.what}" + ("" if self.left is None else f", {math.ceil(self.left)} s left")
 
 
 @dataclass(frozen=True)
@@ -75,8 +92,14 @@ class Body(Protocol):
     def news(self) -> Iterator[Progress]:
         """What happened since it was last asked."""
 
+    def underway(self) -> Underway | None:
+        """What it does for the order that it has begun; None if there is none."""
+
     def remarks(self) -> Iterator[str]:
         """What it has noticed since it was last asked, for whoever wants to hear of events."""
+
+    def troubles(self) -> Sequence[str]:
+        """What is wrong now; each is told once, when it begins, to whoever wants to hear warnings."""
 
     def sensors(self) -> Mapping[str, str]:
         """Every reading, by label."""
@@ -92,3 +115,14 @@ class Body(Protocol):
 
     def correct(self, position: Position) -> None:
         """Somebody knows better."""
+
+
+def complaint(body: Body, order: Order) -> str:
+    """Why a body cannot take an order: it has no such movement, or whatever it says itself."""
+    if isinstance(order, Move):
+        movement = body.movements.get(order.movement)
+        if movement is None:
+            return f"the movements are {', '.join(body.movements)}, not {order.movement}"
+        if wrong := movement.complaint(order):
+            return wrong
+    return body.complaint(order)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
-from wholebody.collaboration.rcp.commands import SelectStrategy, UseStrategy
+from wholebody.collaboration.rcp.commands import Cancel, Command, Direct, Order, SelectStrategy, Stop, UseStrategy
 from wholebody.collaboration.rcp.grammar import parse
 from wholebody.collaboration.rcp.server import PORT
 from wholebody.errors import BadCommand, Refused
@@ -31,17 +31,23 @@ _NEWS = re.compile(r"(OK|KO) COMMAND (\d+) (QUEUED|STARTED|COMPLETED|FAILED|INTE
 
 
 class Client:
-    """One connection. What the robot says unasked is in `heard`: notifications, and strategies to choose among."""
+    """One connection. What the robot says unasked is in `heard`: notifications, and strategies to choose among.
+
+    News of orders are kept until somebody waits for the order.
+    """
 
     def __init__(self, host: str = "127.0.0.1", port: int = PORT, tls: ssl.SSLContext | None = None) -> None:
         self._socket = socket.create_connection((host, port), timeout=10.0)
         if tls is not None:
             self._socket = tls.wrap_socket(self._socket, server_hostname=host)
-        self._rest = b""
+        self._rest, self._said = b"", 0.0
         self.heard: deque[str] = deque(maxlen=1000)
+        self._news: deque[tuple[int, str]] = deque(maxlen=1000)  # of orders, by number, that nobody has waited for yet
+        self._newest = 0  # order that was heard of
 
     def send(self, line: str) -> None:
         """Send a line, as it is."""
+        self._said = time.monotonic()
         self._socket.sendall(f"{line}\n".encode())
 
     def hear(self, timeout: float | None = 10.0) -> str:
@@ -57,16 +63,20 @@ class Client:
 
     def ask(self, line: str, timeout: float = 10.0) -> str:
         """Send a line that is answered at once; the answer without its OK. Refused with the reason if it is KO."""
-        parse(line)
+        command = parse(line)
         self.send(line)
         while True:
             answer = self.hear(timeout)
-            if answer.startswith(("NOTIFY ", "SELECT ")) and not line.upper().startswith("NOTIFY"):
-                self.heard.append(answer)
-            elif answer.startswith("KO"):
-                raise Refused(answer[3:])
-            else:
-                return answer[3:]
+            news = _NEWS.fullmatch(answer)
+            if (news is None or not _answers(command, news, self._newest)) and self._put_aside(answer):
+                continue
+            if news is not None:
+                self._newest = max(self._newest, int(news[2]))
+            if isinstance(command, Cancel | UseStrategy):
+                self._put_aside(answer)  # who waits for that order wants to know, too
+            if answer.startswith("KO"):
+                raise Refused(news[4] if news else answer[3:])
+            return answer[3:]
 
     def connect(self, profile: str, user: str = "", secret: str = "") -> str:
         """Say who one is; the answer."""
@@ -95,11 +105,10 @@ class Client:
         """
         until = time.monotonic() + timeout
         while True:
-            line = self._hear_or_live(until)
+            line = self._news_of(number, until)
             match = _NEWS.fullmatch(line)
-            if match is None or int(match[2]) != number:
-                self.heard.append(line)
-                if choose is not None and line.startswith("SELECT "):
+            if match is None:
+                if choose is not None:
                     self._choose(line, number, choose)
             elif match[3] == "FAILED":
                 raise Refused(match[4])
@@ -110,14 +119,39 @@ class Client:
         """Give an order and wait for its end."""
         return self.wait(self.begin(line), timeout, choose)
 
+    def _news_of(self, number: int, until: float) -> str:
+        """The next line about an order, of those that are kept or that come."""
+        while True:
+            for kept in self._news:
+                if kept[0] == number:
+                    self._news.remove(kept)
+                    return kept[1]
+            line = self._hear_or_live(until)
+            if not self._put_aside(line):
+                self.heard.append(line)
+
+    def _put_aside(self, line: str) -> bool:
+        """Keep a line that answers nothing, for whoever wants to know later; whether it is one."""
+        if match := _NEWS.fullmatch(line):
+            self._newest = max(self._newest, int(match[2]))
+            self._news.append((int(match[2]), line))
+            return True
+        if line.startswith("SELECT ") and isinstance(asked := parse(line), SelectStrategy):
+            self._news.append((asked.order, line))
+        if line.startswith(("SELECT ", "NOTIFY ")):
+            self.heard.append(line)
+            return True
+        return False
+
     def _hear_or_live(self, until: float) -> str:
         while True:
+            if time.monotonic() >= self._said + A_WORD_EVERY:
+                self.send("OK")
             try:
                 return self.hear(max(0.001, min(A_WORD_EVERY, until - time.monotonic())))
             except TimeoutError:
                 if time.monotonic() >= until:
                     raise
-                self.send("OK")
 
     def _choose(self, line: str, number: int, choose: Choose) -> None:
         asked = parse(line)
@@ -137,3 +171,13 @@ class Client:
     ) -> None:
         """Hang up."""
         self.close()
+
+
+def _answers(command: Command, news: re.Match[str], newest: int) -> bool:
+    """Whether news of an order are the answer to a command: those of a new order, or of the one that is spoken of."""
+    number, stage = int(news[2]), news[3]
+    command = command.command if isinstance(command, Direct) else command
+    if isinstance(command, Cancel | UseStrategy):
+        return number == command.order
+    first = "STARTED" if isinstance(command, Stop) else "QUEUED"
+    return isinstance(command, Order) and number > newest and stage in (first, "FAILED")

@@ -104,13 +104,13 @@ Order = Move | Stop | Goto | Handle | Drive
 
 @dataclass(frozen=True)
 class Direct:
-    """Do something now, before all that waits."""
+    """Do something now, before all that waits; any other command."""
 
-    order: Order
+    command: Command
 
     def __str__(self) -> str:
         """The line."""
-        return f"DIRECT {self.order}"
+        return f"DIRECT {self.command}"
 
 
 @dataclass(frozen=True)

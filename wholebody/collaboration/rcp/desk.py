@@ -1,23 +1,29 @@
-"""Desk: who is connected, who has control, and the answer to every line. It waits for nobody; the server does that."""
+"""Desk: who is connected, and the answer to every line. It waits for nobody; the server does that."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from wholebody.collaboration.rcp import commands as rcp
-from wholebody.collaboration.rcp.body import Body, Progress
+from wholebody.collaboration.rcp.body import Body
 from wholebody.collaboration.rcp.commands import Command
 from wholebody.collaboration.rcp.grammar import VERBS, parse
-from wholebody.collaboration.rcp.machines import SERVER, Machine
-from wholebody.collaboration.rcp.orders import Orders
+from wholebody.collaboration.rcp.machines import MOVING, Machine
+from wholebody.collaboration.rcp.negotiation import Negotiation
+from wholebody.collaboration.rcp.orders import Orders, unforeseen
 from wholebody.collaboration.rcp.session import Session, Setting
+from wholebody.collaboration.rcp.telling import TOPICS, Telling
 from wholebody.collaboration.rcp.users import Role, Users
-from wholebody.errors import BadCommand, BadParameter, Refused
+from wholebody.errors import BadCommand, Refused, WholebodyError
 
-TOPICS = ("control", "progress", "event", "warning")
 PROFILES = ("operator", "observer")
+BUSY = 0.2
+"""s from tick to tick beyond which a server was busy: what was said meanwhile is heard only then."""
+HTTP = re.compile(r"\S+ \S+ HTTP/[\d.]+|[\w-]+:.*", re.IGNORECASE)
+"""A request, or one of its headers: pages of strangers can have a browser say it to any port of its machine."""
 STOPS = (["STOP"], ["DIRECT", "STOP"])
 """What waits for nothing."""
 
@@ -32,6 +38,8 @@ class Rules:
     """of one connection; more are refused"""
     decision_timeout: float = 60.0
     """s until a strategy must be chosen"""
+    strange_lines: int = 5
+    """that are no commands, of one connection before its CONNECT, until it is closed"""
     wrong_secrets: int = 5
     """of one connection, until it is closed"""
     secret_every: float = 0.25
@@ -43,13 +51,14 @@ class Desk:
 
     def __init__(self, body: Body, users: Users | None = None, rules: Rules | None = None) -> None:
         self.body, self.users, self.rules = body, users or Users(), rules or Rules()
-        self.orders = Orders(body, self._tell, self._tell_progress, self.rules.decision_timeout)
-        self.machine = Machine(SERVER)
-        self._direct_order = 0  # that goes past the queue
         self.sessions: dict[int, Session] = {}
-        self.holder: Session | None = None
+        self._telling = Telling(body, self.sessions)
+        self.notify = self._telling.notify
+        self.orders = Orders(body, self._telling.tell, self._telling.progress, self.rules.decision_timeout)
+        self._control_of = Negotiation()
         self._count = 0
         self._next_secret = 0.0
+        self._ticked = 0.0
         self._answers: dict[type, Callable[[Session, Any, float], str]] = {
             rcp.Connect: self._connect,
             rcp.Disconnect: self._disconnect,
@@ -73,6 +82,16 @@ class Desk:
             rcp.SelectStrategy: self._select_strategy,
             rcp.Acknowledge: lambda session, command, now: "",
         }
+
+    @property
+    def holder(self) -> Session | None:
+        """Who has control."""
+        return self._control_of.holder
+
+    @property
+    def machine(self) -> Machine:
+        """Who is listened to."""
+        return self._control_of.machine
 
     # --- from the server ---------------------------------------------------------------------------
 
@@ -105,31 +124,41 @@ class Desk:
             self._take(session, line, now)
 
     def update(self, now: float) -> None:
-        """Hear the body, and see who has been silent for too long."""
-        self.orders.update(now)
-        self._tell_remarks()
+        """See who has been silent for too long, and hear the body."""
+        if silent := self._control_of.silent(now):
+            self._lose_control(silent, f"{silent.user} was silent for {silent.timeout:g} s")
+        with self._telling.goes_on():
+            self.orders.update(now)
+            self._telling.remarks()
+            self._telling.troubles()
+            self._telling.underway(self.orders.current if self.orders.machine.state == MOVING else None, now)
         for session in list(self.sessions.values()):
             self._tell_setting(session, now)
-        current = self.orders.current
-        if self.machine.state == "direct" and (current is None or current.number != self._direct_order):
-            self.machine.become("controlled")
-        holder = self.holder
-        if holder is not None and now - holder.heard > holder.timeout:
-            self._lose_control(holder, f"{holder.user} was silent for {holder.timeout:g} s")
+        self._control_of.goes_on(self.orders.current.number if self.orders.current is not None else 0)
 
-    def notify(self, topic: str, text: str) -> None:
-        """Tell whoever wants to hear of a topic."""
-        for session in self.sessions.values():
-            if topic in session.topics:
-                session.outbox.append(f"NOTIFY {topic} {text}")
+    def tick(self, now: float) -> None:
+        """Update, as servers do again and again; while they were too busy for that, nobody counts as silent."""
+        since, self._ticked = now - self._ticked, now
+        if self.holder is not None and since > BUSY:
+            self.holder.heard = min(now, self.holder.heard + since)
+        self.update(now)
 
     # --- answers -----------------------------------------------------------------------------------
 
     def _take(self, session: Session, line: str, now: float) -> None:
         try:
+            if not session.connected and HTTP.fullmatch(line.strip()):
+                session.closing = True
+                raise Refused("this is no web server; CONNECT <profile> comes first")
             answer = self._answer(session, parse(line), now)
-        except (BadCommand, Refused, BadParameter) as error:
+        except BadCommand as error:
+            session.strange += not session.connected
+            session.closing = session.closing or session.strange >= self.rules.strange_lines
             answer = f"KO {error}"
+        except WholebodyError as error:
+            answer = f"KO {error}"
+        except Exception as error:
+            answer = f"KO {unforeseen(error)}"
         if answer:
             session.outbox.append(answer)
 
@@ -162,64 +191,56 @@ class Desk:
         return "OK DISCONNECTED"
 
     def _control(self, session: Session, command: rcp.Control, now: float) -> str:
+        control = self._control_of
         if not command.begin:
-            self._must_control(session)
-            self.holder = None
-            self.machine.become("free")
+            control.must_have(session)
+            control.end()
             self.notify("control", f"{session.user} gave control back")
             return "OK CONTROL END"
-        if session.role < Role.OPERATOR:
-            raise Refused("an observer cannot take control; CONNECT operator <user> <secret>")
-        if self.holder is not None and self.holder is not session:
-            if not session.role > self.holder.role:
-                left = self.holder.timeout - (now - self.holder.heard)
-                raise Refused(f"{self.holder.user} has control; without a word it ends in {max(0.0, left):.0f} s")
-            self._lose_control(self.holder, f"{session.user} takes over")
-        self.holder = session
-        self.machine.become("controlled")
+        control.must_be_free_for(session, now)
+        if control.holder is not None and control.holder is not session:
+            self._lose_control(control.holder, f"{session.user} takes over")
+        control.begin(session)
         self.notify("control", f"{session.user} has control")
         return "OK CONTROL BEGIN"
 
     def _stop(self, session: Session, command: rcp.Stop, now: float) -> str:
         """Anybody may stop the robot, with control or without."""
-        self._goes_past(self.orders.stop(session.number))
+        self._control_of.goes_past(self.orders.stop(session.number))
         return ""
 
     def _direct(self, session: Session, command: rcp.Direct, now: float) -> str:
-        if isinstance(command.order, rcp.Stop):
-            return self._stop(session, command.order, now)
-        return self._order(session, command.order, now, direct=True)
+        """What does not wait anyhow is answered as ever."""
+        match command.command:
+            case rcp.Move() | rcp.Goto() | rcp.Handle() as order:
+                return self._order(session, order, now, direct=True)
+            case other:
+                return self._answers[type(other)](session, other, now)
 
     def _order(self, session: Session, order: rcp.Order, now: float, direct: bool = False) -> str:
-        self._must_control(session)
-        if isinstance(order, rcp.Move):
-            movement = self.body.movements.get(order.movement)
-            if movement is None:
-                raise Refused(f"the movements are {', '.join(self.body.movements)}, not {order.movement}")
-            if complaint := movement.complaint(order):
-                raise Refused(complaint)
+        self._control_of.must_have(session)
         number = self.orders.add(order, session.number, direct, now)
-        if direct:
-            self._goes_past(number)
+        if number and direct:
+            self._control_of.goes_past(number)
         return ""
 
     def _drive(self, session: Session, command: rcp.Drive, now: float) -> str:
-        self._must_control(session)
+        self._control_of.must_have(session)
         if number := self.orders.drive(command, session.number, now):
-            self._goes_past(number)
+            self._control_of.goes_past(number)
         return ""
 
     def _resume(self, session: Session, command: Command, now: float) -> str:
-        self._must_control(session)
+        self._control_of.must_have(session)
         return f"OK RESUME {self.body.resume()}".rstrip()
 
     def _cancel(self, session: Session, command: rcp.Cancel, now: float) -> str:
-        self._must_control(session)
+        self._control_of.must_have(session)
         self.orders.cancel(command.order, session.number, now)
         return ""
 
     def _use_strategy(self, session: Session, command: rcp.UseStrategy, now: float) -> str:
-        self._must_control(session)
+        self._control_of.must_have(session)
         self.orders.choose(command.order, command.strategy)
         return ""
 
@@ -231,7 +252,7 @@ class Desk:
 
     def _set_parameter(self, session: Session, command: rcp.SetParameter, now: float) -> str:
         if session.role < Role.ADMINISTRATOR:
-            self._must_control(session)
+            self._control_of.must_have(session)
         done = self.body.set_parameter(command.name, command.value)
         if done is not None:
             session.setting = Setting(command.name, done)
@@ -262,14 +283,14 @@ class Desk:
         return f"OK {self.body.position()}"
 
     def _position(self, session: Session, command: rcp.Position, now: float) -> str:
-        self._must_control(session)
+        self._control_of.must_have(session)
         self.body.correct(command)
         return f"OK {command}"
 
     def _notify(self, session: Session, command: rcp.Notify, now: float) -> str:
         if unknown := [topic for topic in command.topics if topic not in TOPICS]:
             raise Refused(f"no topic '{unknown[0]}'; there are {', '.join(TOPICS)}")
-        session.topics = command.topics
+        session.topics, session.warned = command.topics, ()
         return f"OK {command}"
 
     def _help(self, session: Session, command: Command, now: float) -> str:
@@ -278,34 +299,10 @@ class Desk:
     def _select_strategy(self, session: Session, command: Command, now: float) -> str:
         raise Refused("it is the robot that asks for a strategy")
 
-    # --- control, and who hears --------------------------------------------------------------------
-
-    def _goes_past(self, order: int) -> None:
-        """An order does not wait in the queue; those of people without control are not the machine's business."""
-        if self.holder is not None:
-            self._direct_order = order
-            self.machine.become("direct")
-
-    def _must_control(self, session: Session) -> None:
-        if session is not self.holder:
-            raise Refused("CONTROL BEGIN comes first")
-
     def _lose_control(self, session: Session, why: str) -> None:
-        self.holder = None
-        self.machine.become("free")
+        """Control is taken away, not given back: the robot stops."""
+        self._control_of.end()
         self.orders.stop(session.number)
         if session.number in self.sessions:
             session.outbox.append(f"NOTIFY control lost: {why}")
         self.notify("control", f"{session.user} lost control: {why}")
-
-    def _tell_remarks(self) -> None:
-        for remark in self.body.remarks():
-            self.notify("event", remark)
-
-    def _tell(self, session: int, text: str) -> None:
-        self._tell_remarks()  # what was noticed before it is told before it
-        if session in self.sessions:
-            self.sessions[session].outbox.append(text)
-
-    def _tell_progress(self, news: Progress) -> None:
-        self.notify("progress", f"{news.order} {news.stage.value} {news.text}".rstrip())

@@ -1,4 +1,4 @@
-"""parse: a line of RCP to a command. Keywords in any case; what is wrong with a line is said in words."""
+"""parse: a line of RCP to a command, as the grammar in docs/rcp.md has it; what is wrong with one is said in words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from wholebody.collaboration.rcp.commands import (
     Help,
     Move,
     Notify,
-    Order,
     Position,
     QueryParameter,
     QueryPosition,
@@ -39,7 +38,7 @@ LONGEST = 512
 _OBJECT = re.compile(r"OBJECT\(\s*([\w.-]+)\s*\)", re.IGNORECASE)
 _LIST = re.compile(r"\[([^\[\]]*)\]")
 _WORD = re.compile(r"[\w.:/-]+")
-_ORDERS = ("MOVE", "STOP", "GOTO", "GRAB", "USE", "DROP")  # DRIVE is direct as it is
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def parse(line: str) -> Command:
@@ -57,15 +56,11 @@ def parse(line: str) -> Command:
     return parser(rest.strip())
 
 
-def parse_order(line: str) -> Order:
-    """The same of a line that moves the robot."""
-    verb = line.partition(" ")[0].upper()
-    if verb not in _ORDERS:
-        raise BadCommand(f"DIRECT goes before {', '.join(_ORDERS[:-1])} or {_ORDERS[-1]}, not '{verb[:32]}'")
-    command = parse(line)
-    if not isinstance(command, Order):
-        raise BadCommand("DIRECT goes before a command that moves the robot")
-    return command
+def _direct(rest: str) -> Command:
+    command = parse(rest)
+    if isinstance(command, Direct):
+        raise BadCommand("DIRECT goes before any other command, once")
+    return Direct(command)
 
 
 def _connect(rest: str) -> Command:
@@ -178,10 +173,9 @@ def _alone(command: Command) -> Callable[[str], Command]:
 
 
 def _number(text: str, what: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise BadCommand(f"{what} is a number, not '{text[:32]}'") from None
+    if not _NUMBER.fullmatch(text):
+        raise BadCommand(f"{what} is a number, not '{text[:32]}'")
+    value = float(text)
     if not math.isfinite(value):
         raise BadCommand(f"{what} is a finite number, not {text[:32]}")
     return value
@@ -213,7 +207,7 @@ _PARSERS: dict[str, Callable[[str], Command]] = {
     "CONTROL": _control,
     "MOVE": _move,
     "STOP": _alone(Stop()),
-    "DIRECT": lambda rest: Direct(parse_order(rest)),
+    "DIRECT": _direct,
     "QUERY": _query,
     "SET": _set,
     "POSITION": _position,

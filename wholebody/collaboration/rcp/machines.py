@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 COMMUNICATION, HARDWARE = "communication", "hardware"
 """Where a transition comes from: people, or the robot."""
+IDLE, DECIDING, MOVING, STOPPING = "idle", "deciding", "moving", "stopping"
+"""The states of the queue."""
 
 
 class Transition(NamedTuple):
@@ -32,16 +34,16 @@ SERVER = (
     Transition("direct", "free", "1.3 CONTROL END, silence, or gone", COMMUNICATION),
 )
 QUEUE = (
-    Transition("idle", "deciding", "0.2 several ways", COMMUNICATION),
-    Transition("idle", "moving", "one way", COMMUNICATION),
-    Transition("deciding", "moving", "2.1 a way is chosen", COMMUNICATION),
-    Transition("deciding", "idle", "nobody chose, or it was cancelled", COMMUNICATION),
-    Transition("moving", "idle", "done, failed, or interrupted", HARDWARE),
-    Transition("idle", "stopping", "STOP", COMMUNICATION),
-    Transition("deciding", "stopping", "STOP", COMMUNICATION),
-    Transition("moving", "stopping", "STOP", COMMUNICATION),
-    Transition("stopping", "stopping", "STOP", COMMUNICATION),
-    Transition("stopping", "idle", "stands", HARDWARE),
+    Transition(IDLE, DECIDING, "0.2 several ways", COMMUNICATION),
+    Transition(IDLE, MOVING, "one way", COMMUNICATION),
+    Transition(DECIDING, MOVING, "2.1 a way is chosen", COMMUNICATION),
+    Transition(DECIDING, IDLE, "nobody chose, or it was cancelled", COMMUNICATION),
+    Transition(MOVING, IDLE, "done, failed, or interrupted", HARDWARE),
+    Transition(IDLE, STOPPING, "STOP", COMMUNICATION),
+    Transition(DECIDING, STOPPING, "STOP", COMMUNICATION),
+    Transition(MOVING, STOPPING, "STOP", COMMUNICATION),
+    Transition(STOPPING, STOPPING, "STOP", COMMUNICATION),
+    Transition(STOPPING, IDLE, "stands", HARDWARE),
 )
 
 

@@ -6,32 +6,28 @@
 
 A direct order interrupts what goes on and is next. STOP interrupts everything, and what waits is gone. DRIVE is direct,
 and one order however often it is repeated.
+
+Whether an order can be done is asked when it is given, and again when its turn comes: the world may have changed. What
+goes wrong with one is its own end: it fails, and if nobody foresaw why, the robot stops.
 """
 
 from __future__ import annotations
 
+import contextlib
+import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import Enum
 
-from wholebody.collaboration.rcp.body import Body, Progress, Stage
+from wholebody.collaboration.rcp.body import Body, Progress, Stage, complaint
 from wholebody.collaboration.rcp.commands import Drive, Order, SelectStrategy, Stop
-from wholebody.collaboration.rcp.machines import QUEUE, Machine
-from wholebody.errors import Refused
+from wholebody.collaboration.rcp.machines import DECIDING, IDLE, MOVING, QUEUE, STOPPING, Machine
+from wholebody.errors import Refused, WholebodyError
 
+LOG = logging.getLogger(__name__)
 MOST_WAITING = 100
 REMEMBERED = 40
 """Orders whose end can still be looked up."""
-
-
-class State(Enum):
-    """Of all orders together."""
-
-    IDLE = "idle"
-    DECIDING = "deciding"
-    MOVING = "moving"
-    STOPPING = "stopping"
 
 
 @dataclass(frozen=True)
@@ -70,21 +66,19 @@ class Orders:
         self._asked = 0.0
         self._count = 0
 
-    @property
-    def state(self) -> State:
-        """What goes on."""
-        return State(self.machine.state)
-
     def add(self, order: Order, owner: int, direct: bool, now: float) -> int:
-        """Take an order in; its number."""
-        if complaint := self._body.complaint(order):
-            raise Refused(complaint)
-        if len(self.waiting) >= MOST_WAITING:
-            raise Refused(f"{MOST_WAITING} commands wait already")
+        """Take an order in; its number, or 0 if it was refused."""
         numbered = self._number(order, owner)
+        try:
+            self._must_be_possible(order)
+            if len(self.waiting) >= MOST_WAITING:
+                raise Refused(f"{MOST_WAITING} commands wait already")
+        except Exception as error:
+            self._say(numbered, Stage.FAILED, _reason(error))
+            return 0
         self._say(numbered, Stage.QUEUED)
         if direct:
-            if self.current is not None and self.state is not State.STOPPING:
+            if self.current is not None and self.machine.state != STOPPING:
                 self._interrupt(self.current, numbered.number)
                 self._rest()
             self.waiting.appendleft(numbered)
@@ -96,8 +90,9 @@ class Orders:
     def drive(self, order: Drive, owner: int, now: float) -> int:
         """Take a velocity in: a new order, whose number it returns; 0 if it is another word of an older one."""
         current = self.current
-        if self.state is State.MOVING and current is not None and _drives(current, owner):
-            self._body.begin(current.number, order, "")
+        if self.machine.state == MOVING and current is not None and _drives(current, owner):
+            with self._fails_alone(current):
+                self._body.begin(current.number, order, "")
             return 0
         before = next((each for each in self.waiting if _drives(each, owner)), None)
         rests = not (order.forward or order.leftward or order.turn)
@@ -114,19 +109,21 @@ class Orders:
     @property
     def choices(self) -> tuple[str, ...]:
         """Among which somebody has to decide now."""
-        return self._strategies if self.state is State.DECIDING else ()
+        return self._strategies if self.machine.state == DECIDING else ()
 
     def stop(self, owner: int) -> int:
-        """End everything; the number of the stop."""
+        """End everything; the number of the stop. The body hears of it before people do."""
         numbered = self._number(Stop(), owner)
-        if self.current is not None:
-            self._interrupt(self.current, numbered.number)
-        while self.waiting:
-            self._interrupt(self.waiting.popleft(), numbered.number)
+        before = [each for each in (self.current, *self.waiting) if each is not None]
         self.current = numbered
-        self.machine.become(State.STOPPING.value)
-        self._body.stop(numbered.number)
-        self._say(numbered, Stage.STARTED)
+        self.waiting.clear()
+        self.machine.become(STOPPING)
+        with self._fails_alone(numbered):
+            self._body.stop(numbered.number)
+        for each in before:
+            self._interrupt(each, numbered.number)
+        if self.current is numbered:
+            self._say(numbered, Stage.STARTED)
         return numbered.number
 
     def cancel(self, number: int, owner: int, now: float) -> int:
@@ -135,9 +132,9 @@ class Orders:
         if found is None:
             raise Refused(f"no command {number} waits or goes on")
         if found is self.current:
-            if self.state is State.STOPPING:
+            if self.machine.state == STOPPING:
                 raise Refused("the robot is stopping already")
-            if self.state is State.MOVING:
+            if self.machine.state == MOVING:
                 rest, self.waiting = self.waiting, deque()
                 stop = self.stop(owner)
                 self.waiting = rest
@@ -153,7 +150,7 @@ class Orders:
     def choose(self, number: int, strategy: str) -> None:
         """Somebody has decided how to do an order."""
         current = self.current
-        if self.state is not State.DECIDING or current is None or current.number != number:
+        if self.machine.state != DECIDING or current is None or current.number != number:
             raise Refused(f"nothing is to be decided for {number}")
         if strategy not in self._strategies:
             raise Refused(f"the strategies for {number} are {', '.join(self._strategies)}")
@@ -161,36 +158,66 @@ class Orders:
 
     def update(self, now: float) -> None:
         """Hear what the body has done, and go on."""
-        for news in self._body.news():
-            if self.current is None or news.order != self.current.number or news.stage in (Stage.QUEUED, Stage.STARTED):
-                continue
-            self._say(self.current, news.stage, news.text)
-            self._rest()
-        if self.state is State.DECIDING and self.current is not None and now - self._asked > self._patience:
-            self._say(self.current, Stage.FAILED, f"no strategy was chosen in {self._patience:g} s")
-            self._rest()
+        with self._fails_alone(self.current):
+            for news in self._body.news():
+                self._hear(news)
+        if self.machine.state == DECIDING and self.current is not None and now - self._asked > self._patience:
+            self._fail(self.current, f"no strategy was chosen in {self._patience:g} s")
         self._go_on(now)
 
+    def _hear(self, news: Progress) -> None:
+        current = self.current
+        if current is not None and news.order == current.number and news.stage in (Stage.COMPLETED, Stage.FAILED):
+            self._say(current, news.stage, news.text)
+            self._rest()
+
     def _go_on(self, now: float) -> None:
-        if self.state is not State.IDLE or not self.waiting:
-            return
-        self.current = self.waiting.popleft()
-        self._strategies = tuple(self._body.strategies(self.current.order))
+        """Take up what waits, until something goes on."""
+        while self.machine.state == IDLE and self.waiting:
+            self.current = self.waiting.popleft()
+            with self._fails_alone(self.current):
+                self._take_up(self.current, now)
+
+    def _take_up(self, numbered: Numbered, now: float) -> None:
+        self._must_be_possible(numbered.order)
+        self._strategies = tuple(self._body.strategies(numbered.order))
         if len(self._strategies) > 1:
             self._asked = now
-            self.machine.become(State.DECIDING.value)
-            self._tell(self.current.owner, str(SelectStrategy(self.current.number, self._strategies)))
+            self.machine.become(DECIDING)
+            self._tell(numbered.owner, str(SelectStrategy(numbered.number, self._strategies)))
         else:
-            self._begin(self.current, self._strategies[0] if self._strategies else "")
+            self._begin(numbered, self._strategies[0] if self._strategies else "")
+
+    def _must_be_possible(self, order: Order) -> None:
+        if wrong := complaint(self._body, order):
+            raise Refused(wrong)
+
+    @contextlib.contextmanager
+    def _fails_alone(self, numbered: Numbered | None) -> Iterator[None]:
+        """What is raised is the end of this order, and of nothing else."""
+        try:
+            yield
+        except Exception as error:
+            self._fail(numbered, _reason(error))
+            foreseen = isinstance(error, WholebodyError)
+            if not foreseen and numbered is not None and not isinstance(numbered.order, Stop):
+                self.stop(numbered.owner)
+
+    def _fail(self, numbered: Numbered | None, why: str) -> None:
+        if numbered is not None and numbered is self.current:
+            self._say(numbered, Stage.FAILED, why)
+            self._rest()
 
     def _rest(self) -> None:
         self.current = None
-        self.machine.become(State.IDLE.value)
+        if self.machine.state != IDLE:
+            self.machine.become(IDLE)
 
     def _begin(self, numbered: Numbered, strategy: str) -> None:
-        self.machine.become(State.MOVING.value)
-        self._body.begin(numbered.number, numbered.order, strategy)
-        self._say(numbered, Stage.STARTED)
+        self.machine.become(MOVING)
+        with self._fails_alone(numbered):
+            self._body.begin(numbered.number, numbered.order, strategy)
+            self._say(numbered, Stage.STARTED)
 
     def _number(self, order: Order, owner: int) -> Numbered:
         self._count += 1
@@ -204,15 +231,23 @@ class Orders:
         self._tell_all(Progress(numbered.number, stage, text))
 
     def _interrupt(self, numbered: Numbered, by: int) -> None:
-        self._note(numbered.number, "INTERRUPTEDBY", str(by))
-        self._tell(numbered.owner, f"OK COMMAND {numbered.number} INTERRUPTEDBY {by}")
-        self._tell_all(Progress(numbered.number, Stage.FAILED, f"interrupted by {by}"))
+        self._say(numbered, Stage.INTERRUPTED, str(by))
 
     def _note(self, number: int, stage: str, text: str) -> None:
         for entry in reversed(self.log):
             if entry.number == number:
                 entry.stage, entry.text = stage, text
                 return
+
+
+def unforeseen(error: Exception) -> str:
+    """What people are told of an error that is not one of ours; where it comes from is in the log."""
+    LOG.error("unforeseen", exc_info=error)
+    return f"unforeseen, {type(error).__name__}: {error}"
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, WholebodyError) else unforeseen(error)
 
 
 def _drives(numbered: Numbered, owner: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import ssl
 import time
 from types import TracebackType
@@ -23,6 +24,8 @@ UPDATE_EVERY = 0.02
 MOST_UNSENT = 1 << 20
 """Bytes that wait for a slow client before it is cut off."""
 MOST_CLIENTS = 200
+UNANSWERED = 3.0
+"""s after which a client whose machine does not answer any more is gone."""
 CHUNK = 8192
 """Bytes that are taken in at a time."""
 LOCAL = ("127.0.0.1", "::1")
@@ -75,7 +78,7 @@ class Server:
 
     async def _update(self) -> None:
         while True:
-            self.desk.update(time.monotonic())
+            self.desk.tick(time.monotonic())
             self._send_all()
             await asyncio.sleep(UPDATE_EVERY)
 
@@ -85,6 +88,7 @@ class Server:
             writer.write(b"KO too many clients\n")
             writer.close()
             return
+        _miss_soon(writer.get_extra_info("socket"))
         peer = writer.get_extra_info("peername")
         session = self.desk.open(bool(peer) and peer[0] in LOCAL, time.monotonic())
         self._writers[session.number] = writer
@@ -97,7 +101,7 @@ class Server:
                         break
                 self._send_all()
                 await asyncio.sleep(0)  # others wait, too
-        except (ConnectionError, ssl.SSLError, asyncio.CancelledError):
+        except (OSError, asyncio.CancelledError):
             pass  # a line that is cut by them, or by the end of the server, which needs no more of this task
         finally:
             self.desk.close(session, time.monotonic())
@@ -122,6 +126,15 @@ class Server:
         session.outbox.clear()
         if writer.transport.get_write_buffer_size() > MOST_UNSENT:
             writer.transport.abort()
+
+
+def _miss_soon(connection: socket.socket) -> None:
+    """Have the kernel ask whether the other side is still there: a network that is cut is a line that is cut."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL):
+        connection.setsockopt(socket.IPPROTO_TCP, option, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 2)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1000 * UNANSWERED))
 
 
 class Lines:

@@ -28,9 +28,11 @@ class Session:
     role: Role = Role.OBSERVER
     connected: bool = False
     topics: tuple[str, ...] = ()
+    warned: tuple[str, ...] = ()  # of what is wrong
     heard: float = 0.0
     allowance: float = 0.0
     wrong_secrets: int = 0
+    strange: int = 0  # lines before it was connected that were no commands
     closing: bool = False
     outbox: list[str] = field(default_factory=list)
     setting: Setting | None = None

@@ -16,7 +16,7 @@ import numpy as np
 
 from wholebody.estimation import Balance
 from wholebody.locomotion.balance.stabilizers import Command, as_planned, turned
-from wholebody.locomotion.pattern import Target
+from wholebody.locomotion.target import Target
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit
@@ -40,6 +40,7 @@ class AnkleBalance:
     """Both soles are turned against the tilt, which is the same as turning the ankles."""
 
     feels_ground = False
+    believes = None
 
     def __init__(self, model: Model, gains: AnkleGains | None = None) -> None:
         self.model, self.gains = model, gains or AnkleGains()

@@ -1,58 +1,70 @@
-"""Arms: swung so that while they gain speed they push the body back, as people do (Stabilizer, 5.6)."""
+"""Arms: joints that are told to accelerate, and do as far as they can: no further, faster or nearer to the body."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from wholebody.locomotion.balance.stabilizers import NONE
+from wholebody.locomotion.balance.sharing import ARMS, room
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 
-STIFFNESS, DAMPING = 9.0, 6.0  # 1/s², 1/s: how they come back
-FARTHEST = 1.0  # rad
+BACK = 3.0
+"""1/s: how fast they come back, without swinging over."""
+FARTHEST = 1.0
+"""rad."""
+FASTEST = 0.7
+"""Of the highest speed of a joint."""
+BRAKE = 40.0
+"""rad/s²: how a joint stops before it is at its end."""
 
 
 class Arms:
-    """The first joint of each arm that swings it forward, found by what it does to the angular momentum.
+    """Some joints of both arms, from the posture "stand" and back to it; rates of change are theirs, not measured."""
 
-    A robot without groups "left_arm" and "right_arm", or with arms that cannot be swung forward, has none.
-    """
-
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, joints: Sequence[int]) -> None:
         robot = model.robot
-        names = [group for group in ("left_arm", "right_arm") if robot.groups.get(group)]
-        self._joints: list[int] = []
-        self._inertia: list[float] = []
-        matrix = model.at(model.posture("stand")).momentum_matrix
-        for name in names:
-            group = robot.group(name)
-            pitch = [float(matrix[4, 6 + joint]) for joint in group]
-            best = int(np.argmax(np.abs(pitch)))
-            if abs(pitch[best]) > 1e-6:
-                self._joints.append(group[best])
-                self._inertia.append(pitch[best])
-        self._stand = robot.posture("stand")
-        self._lower = np.array([joint.lower for joint in robot.moving])
-        self._upper = np.array([joint.upper for joint in robot.moving])
-        self._size = len(robot.moving)
+        self.joints, self._size = list(joints), len(robot.moving)
+        self.lower, self.upper = room(robot, joints, FARTHEST)
+        self._keep_off_the_body(model)
+        self._fastest = np.array([FASTEST * robot.moving[joint].velocity for joint in joints])
         self.reset()
 
     def reset(self) -> None:
         """Let them hang."""
-        self._angle, self._speed = np.zeros(len(self._joints)), np.zeros(len(self._joints))
+        self.angle, self.speed = np.zeros(len(self.joints)), np.zeros(len(self.joints))
 
-    def swing(self, moment_arm: Array, yaw: float, period: float) -> Array:
-        """Offsets of all joints; moment_arm is what the ground lacks, N·m, along x and y of the world."""
-        if not self._joints:
-            return NONE
-        forward = math.cos(yaw) * float(moment_arm[0]) + math.sin(yaw) * float(moment_arm[1])
+    def swing(self, acceleration: Array, period: float) -> Array:
+        """How far all joints of the robot are from the posture, when the arms are to accelerate so."""
+        wanted = self.speed + period * (acceleration - 2.0 * BACK * self.speed - BACK**2 * self.angle)
+        for i in range(len(self.joints)):
+            below, above = max(0.0, self.angle[i] - self.lower[i]), max(0.0, self.upper[i] - self.angle[i])
+            slowest, fastest = -_in_time(below, period), _in_time(above, period)
+            wanted[i] = min(max(wanted[i], slowest, -self._fastest[i]), fastest, self._fastest[i])
+        self.angle, self.speed = self.angle + period * wanted, wanted
         offsets = np.zeros(self._size)
-        for i, (joint, inertia) in enumerate(zip(self._joints, self._inertia, strict=True)):
-            push = forward / len(self._joints) / inertia
-            self._speed[i] += period * (push - DAMPING * self._speed[i] - STIFFNESS * self._angle[i])
-            self._angle[i] = min(max(self._angle[i] + period * self._speed[i], -FARTHEST), FARTHEST)
-            lowest, highest = self._lower[joint] - self._stand[joint], self._upper[joint] - self._stand[joint]
-            offsets[joint] = min(max(self._angle[i], lowest), highest)
+        offsets[self.joints] = self.angle
         return offsets
+
+    def _keep_off_the_body(self, model: Model) -> None:
+        """A joint that moves its arm rather aside than ahead moves it away from the body only."""
+        momentum = model.at(model.posture("stand")).momentum_matrix
+        groups = model.robot.groups
+        outward: dict[int, float] = {}
+        for group, way in zip(ARMS, (1.0, -1.0), strict=True):
+            outward |= dict.fromkeys(model.robot.group(group) if groups.get(group) else (), way)
+        for i, joint in enumerate(self.joints):
+            ahead, aside = momentum[:2, 6 + joint]
+            if abs(aside) > abs(ahead):
+                if aside * outward[joint] > 0.0:
+                    self.lower[i] = 0.0
+                else:
+                    self.upper[i] = 0.0
+
+
+def _in_time(way: float, period: float) -> float:
+    """The highest speed from which BRAKE stops within a way, cycle by cycle: v² / 2b + v T = s."""
+    slow = BRAKE * period
+    return math.sqrt(slow * slow + 2.0 * BRAKE * way) - slow

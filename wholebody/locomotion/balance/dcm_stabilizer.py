@@ -19,14 +19,18 @@ from typing import Annotated
 
 import numpy as np
 
-from wholebody.estimation import Balance
+from wholebody.estimation import Balance, SupportNoise
 from wholebody.locomotion.balance.recovery import landing_instead
 from wholebody.locomotion.balance.stabilizers import Command, as_planned, turned
 from wholebody.locomotion.balance.support_area import Soles, nearest_inside, scaled
-from wholebody.locomotion.pattern import Target
+from wholebody.locomotion.target import Target
+from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit
+
+MOVING_GROUND = SupportNoise(creep=0.2, level=0.1, vibration=1.5)
+"""What the estimator may believe of ground that is neither level nor at rest: then gravity alone says where up is."""
 
 
 @dataclass
@@ -71,6 +75,7 @@ class DcmStabilizer:
     """See the file's docstring. `steps` says whether footsteps may be moved."""
 
     feels_ground = False
+    believes: SupportNoise | None = None
 
     def __init__(self, model: Model, gains: DcmGains | None = None, steps: bool = True) -> None:
         self.gains = gains or (
@@ -84,30 +89,26 @@ class DcmStabilizer:
 
     def reset(self) -> None:
         """Begin anew, from a robot at rest."""
-        self._com: Array | None = None
-        self._velocity = np.zeros(2)
-        self._integral = np.zeros(2)
+        self._pendulum: Array | None = None  # rows: told position and velocity, and ∫(ξ − ξ_ref)
         self._lean, self._leaning = np.zeros(2), np.zeros(2)
         self._usual, self._stood = np.zeros(2), 0.0  # the tilt that is no push, and for how long it stands, s
 
     def correct(self, target: Target, balance: Balance, period: float) -> Command:
         """What to do in this cycle."""
-        gains, omega = self.gains, target.omega
-        if self._com is None:
-            self._com, self._velocity = target.com.copy(), target.com_velocity.copy()
-        dcm = target.divergent(balance.com_in_world, balance.com_velocity)
-        off = dcm - target.dcm
+        gains = self.gains
+        if self._pendulum is None:
+            self._pendulum = self._begin(target, balance)
         area = self._within(gains.margin).area(target.support, target.left.place, target.right.place)
-        wanted = target.zmp + (1.0 + gains.proportional / omega) * off + gains.integral * self._integral
-        zmp = nearest_inside(area, wanted)
-        self._integral += period * (off - self._integral if gains.integral else 0.0)
-        pull = gains.position * (balance.com_in_world[:2] - self._com)
-        pull += gains.velocity * (balance.com_velocity[:2] - self._velocity)
-        self._velocity = self._velocity + period * (omega**2 * (self._com - zmp + target.pull) + pull)
-        self._com = self._com + period * self._velocity
+        dcm, off, zmp, kept, falling = fed_back(
+            (area, target.zmp, target.dcm, target.pull, balance.com_in_world, balance.com_velocity),
+            self._pendulum,
+            (gains.proportional, gains.integral, gains.position, gains.velocity),
+            target.omega,
+            period,
+        )
         command = as_planned(target)
-        command.com[:2] = self._com
-        command.com_velocity, command.zmp = self._velocity, zmp
+        command.com[:2], command.com_velocity = self._pendulum[0], self._pendulum[1].copy()
+        command.zmp, command.left_share = zmp, target.left_share_at(zmp)
         command.feed_forward = command.level_swing = True
         push = np.zeros(2)
         if math.isinf(target.phase_left):  # walking, ξ is out of the area all the time
@@ -116,10 +117,14 @@ class DcmStabilizer:
             self._stood = 0.0
         self._lean_trunk(command, push, period)
         if self.steps:
-            if (wanted != zmp).any():
+            if kept:
                 command.landing = landing_instead(target, off, zmp - target.zmp, gains.step_threshold)
-            command.falling = bool((nearest_inside(area, dcm) != dcm).any())
+            command.falling = falling
         return command
+
+    def _begin(self, target: Target, balance: Balance) -> Array:
+        """The pendulum in its first cycle: as the robot is to stand."""
+        return np.array([target.com, target.com_velocity, np.zeros(2)])
 
     def _within(self, margin: float) -> Soles:
         """The soles without their edges."""
@@ -163,6 +168,53 @@ class DcmStabilizer:
 
 
 class RoughStabilizer(DcmStabilizer):
-    """The same for ground that is higher or lower than planned: feet come down where they feel it."""
+    """The same for ground that is higher, lower or otherwise turned than planned, or that moves.
+
+    Feet come down where they feel the ground, and lie as it does. The trunk does not yield to its tilt here: a tilt
+    that the ground makes is no push, and to go along with it would be to fall.
+    """
 
     feels_ground = True
+    believes = MOVING_GROUND
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model, DcmGains(give=0.0))
+
+    def _begin(self, target: Target, balance: Balance) -> Array:
+        """As the robot stands: on a slope it leans, and its centre of mass is not above its feet."""
+        self._lean = np.asarray(balance.lean).copy()
+        return np.array([balance.com_in_world[:2], np.zeros(2), np.zeros(2)])
+
+
+@compiled
+def fed_back(
+    seen: tuple[Array, Array, Array, Array, Array, Array],
+    pendulum: Array,
+    gains: tuple[float, float, float, float],
+    omega: float,
+    period: float,
+) -> tuple[Array, Array, Array, bool, bool]:
+    """ξ, ξ − ξ_ref, z*, and whether it had to be kept inside the area, as ξ would have to; the pendulum goes on.
+
+    seen: the area, z, ξ_ref and the pull of the legs, as planned; centre of mass and its velocity, as measured.
+    """
+    area, planned, reference, pull, measured, speed = seen
+    proportional, integral, k1, k2 = gains
+    dcm, off, wanted = np.empty(2), np.empty(2), np.empty(2)
+    for i in range(2):
+        dcm[i] = measured[i] + speed[i] / omega
+        off[i] = dcm[i] - reference[i]
+        wanted[i] = planned[i] + (1.0 + proportional / omega) * off[i] + integral * pendulum[2, i]
+    zmp = nearest_inside(area, wanted)
+    for i in range(2):
+        if integral > 0.0:
+            pendulum[2, i] += period * (off[i] - pendulum[2, i])
+        drawn = k1 * (measured[i] - pendulum[0, i]) + k2 * (speed[i] - pendulum[1, i])
+        pendulum[1, i] += period * (omega**2 * (pendulum[0, i] - zmp[i] + pull[i]) + drawn)
+        pendulum[0, i] += period * pendulum[1, i]
+    return dcm, off, zmp, _differ(wanted, zmp), _differ(nearest_inside(area, dcm), dcm)
+
+
+@compiled
+def _differ(one: Array, other: Array) -> bool:
+    return bool(one[0] != other[0] or one[1] != other[1])

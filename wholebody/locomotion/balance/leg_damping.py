@@ -12,8 +12,8 @@ from typing import Annotated
 
 from wholebody.estimation import Balance
 from wholebody.locomotion.balance.stabilizers import Command, as_planned
-from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.pendulum import GRAVITY
+from wholebody.locomotion.target import Target
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit
 
@@ -22,7 +22,7 @@ RATE = 20.0  # Hz, of the filter as it was published
 
 @dataclass
 class DampingGains:
-    """The published numbers; the force is counted in units of `per` (for Hubo 200 N, about half its weight).
+    """The published numbers; a unit of force is half the robot's weight (Hubo's is about the published 200 N).
 
     stiffness  k_z: how far legs bend under a unit of force
     length     L: of the filter, in periods of 1/20 s
@@ -38,6 +38,7 @@ class LegDamping:
     """The centre of mass goes down by what legs bent by d lose in height."""
 
     feels_ground = False
+    believes = None
 
     def __init__(self, model: Model, gains: DampingGains | None = None) -> None:
         self.gains = gains or DampingGains()

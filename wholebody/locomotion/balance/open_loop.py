@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wholebody.estimation import Balance
 from wholebody.locomotion.balance.stabilizers import Command, as_planned
-from wholebody.locomotion.pattern import Target
+from wholebody.locomotion.target import Target
 from wholebody.model.model import Model
 
 
@@ -12,6 +12,7 @@ class OpenLoop:
     """No stabilizer: what others are compared with."""
 
     feels_ground = False
+    believes = None
 
     def __init__(self, model: Model) -> None:
         self.model = model

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
-
-from wholebody.estimation import Balance
 from wholebody.locomotion.footsteps import OTHER, OUTWARD, Feet, Footstep, Place, Side
 from wholebody.locomotion.gait import Gait
-from wholebody.locomotion.pattern import Target
+from wholebody.locomotion.target import Target
 from wholebody.model.layout import Array
+
+RUNS_AWAY = 0.6
+"""Of what the divergent component would grow to ahead if the ground pushed under the ankles alone."""
 
 
 def landing_instead(target: Target, off: Array, shift: Array, threshold: float) -> Place | None:
@@ -23,11 +23,14 @@ def landing_instead(target: Target, off: Array, shift: Array, threshold: float) 
     goal = target.landing
     if goal is None:
         return None
-    then = shift + (off - shift) * math.exp(target.omega * target.phase_left)
-    then = np.where(then * off > 0.0, then, 0.0) / target.caught
+    grows, then = math.exp(target.omega * target.phase_left), [0.0, 0.0]
+    for i, (is_off, shifts) in enumerate(zip(off.tolist(), shift.tolist(), strict=True)):
+        will_be = shifts + (is_off - shifts) * grows
+        if will_be * is_off > 0.0:
+            then[i] = will_be / target.caught
     if math.hypot(*then) < threshold:
         return None
-    return Place(goal.x + float(then[0]), goal.y + float(then[1]), goal.yaw)
+    return Place(goal.x + then[0], goal.y + then[1], goal.yaw)
 
 
 def hasty(gait: Gait) -> Gait:
@@ -48,10 +51,13 @@ def hasty(gait: Gait) -> Gait:
     )
 
 
-def capture_steps(feet: Feet, balance: Balance, gait: Gait) -> tuple[tuple[Footstep, ...], Gait]:
-    """A step to where the divergent component will be when the foot lands, and one to put the feet side by side."""
+def capture_steps(feet: Feet, dcm: Array, gait: Gait) -> tuple[tuple[Footstep, ...], Gait]:
+    """A step to where the divergent component will be when the foot lands, and one to put the feet side by side.
+
+    `dcm` is c + ċ / ω, x and y, by the ω of the gait (Target.divergent): of a robot whose legs go along, only that
+    one grows as eᵚᵗ while both feet rest.
+    """
     quick = hasty(gait)
-    dcm = balance.capture_point[:2]
     side = _foot_that_steps(feet, dcm)
     time = quick.begin + quick.single_support
     lands = quick.limits.kept(Footstep(side, _captured(feet, dcm, gait.omega, time)), feet.of(OTHER[side])).at
@@ -76,7 +82,10 @@ def _foot_that_steps(feet: Feet, dcm: Array) -> Side:
 
 
 def _captured(feet: Feet, dcm: Array, omega: float, time: float) -> Place:
-    """Where ξ will be after a time, if the ground pushes under the point of the feet's line nearest to it."""
+    """Where ξ will be after a time: aside it stays, as the ground pushes below it; ahead it grows, by RUNS_AWAY eᵚᵗ.
+
+    A first guess, as the stabilizer leads the foot elsewhere while it swings.
+    """
     seen = Place(float(dcm[0]), float(dcm[1]), feet.middle.yaw).seen_from(feet.middle)
-    forward = seen.x * math.exp(omega * time) * 0.6
+    forward = seen.x * math.exp(omega * time) * RUNS_AWAY
     return feet.middle.beside(forward, seen.y)

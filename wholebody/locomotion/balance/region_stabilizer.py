@@ -1,14 +1,15 @@
 """RegionStabilizer: the thesis's: attitude, static and dynamic balance, chosen by ZMP regions (Stabilizer, Ch. 5).
 
 Safe: only the attitude is controlled, by the support leg. Nearly critical: balance is a second task beside the main
-one, the static controller moves the centre of mass with leg and waist so that the zero moment point goes back,
+one, the static controller moves the centre of mass with legs and waist so that the zero moment point goes back,
 ṗ_zmp = ṗ_com. Critical: the main task is left alone, and the dynamic controller sets the zero moment point through the
-accelerations of the centre of mass and of the arms,
+accelerations of the centre of mass, of the arms and of the trunk,
 
-    z = c − c̈ / ω² − Σ I θ̈ / (m g),
+    z = c − c̈ / ω² − L̇ / (m g),
 
-shared between both by the weighted pseudo-inverse. One goes over into the other in a fixed time by a polynomial with
-continuous acceleration. When not even that helps, it asks for a recovery step.
+shared between them by the weighted pseudo-inverse (Sharing). Where the ground cannot push as far out as it should, L̇
+is what is lacking. One goes over into the other in a fixed time by a polynomial with continuous acceleration. When not
+even that helps, it asks for a recovery step.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ from wholebody.estimation import Balance
 from wholebody.locomotion.balance.arms import Arms
 from wholebody.locomotion.balance.recovery import landing_instead
 from wholebody.locomotion.balance.regions import Region, Regions
-from wholebody.locomotion.balance.stabilizers import Command, as_planned, turned
+from wholebody.locomotion.balance.sharing import Sharing
+from wholebody.locomotion.balance.stabilizers import Command, as_planned, turned, upright
 from wholebody.locomotion.balance.support_area import Soles, nearest_inside
-from wholebody.locomotion.pattern import Target
+from wholebody.locomotion.balance.waist import Waist
 from wholebody.locomotion.pendulum import GRAVITY
+from wholebody.locomotion.target import Target
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit
@@ -44,7 +47,9 @@ class RegionGains:
     pull            how fast the told centre of mass is drawn to the measured one
     step_threshold  a foot is put elsewhere only if the divergent component will be off by more than this
     switch          how long the static controller takes to hand over to the dynamic one
-    arms            their part in the acceleration
+    arms            the share of their effort that arms give as easily as the ground all it can; they hang if 0
+    upright         how fast a trunk that was thrown comes back
+    most_lean       how far it is thrown at most
     """
 
     regions: Regions = field(default_factory=Regions)
@@ -55,7 +60,9 @@ class RegionGains:
     pull: Annotated[float, Unit("1/s"), Bounds(0, 50)] = 10.0
     step_threshold: Annotated[float, Unit("m"), Bounds(0, 1)] = 0.02
     switch: Annotated[float, Unit("s"), Bounds(0.01, 2)] = 0.1
-    arms: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.3
+    arms: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.35
+    upright: Annotated[float, Unit("1/s"), Bounds(0, 50)] = 3.0
+    most_lean: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.6
 
 
 MODES = frozenset({"attitude", "static", "dynamic"})
@@ -86,6 +93,7 @@ class RegionStabilizer:
     """
 
     feels_ground = False
+    believes = None
 
     def __init__(
         self, model: Model, gains: RegionGains | None = None, steps: bool = True, modes: frozenset[str] = MODES
@@ -96,7 +104,8 @@ class RegionStabilizer:
         self.gains = gains or RegionGains()
         self.steps = steps
         self.modes = modes
-        self.arms = Arms(model)
+        self.sharing = Sharing(model)
+        self.arms, self.waist = Arms(model, self.sharing.joints), Waist(model)
         self._weight = model.total_mass * GRAVITY
         self._soles = Soles(model.robot)
         self.reset()
@@ -110,7 +119,9 @@ class RegionStabilizer:
         self._velocity = np.zeros(2)
         self._progress = 0.0  # of the switch from static to dynamic
         self._share, self._rate = Smoothed(1), Smoothed(2)  # of the dynamic controller; of the static one's shift
-        self._lean = np.zeros(2)
+        self._attitude = np.zeros(2)
+        self._lean, self._leaning = np.zeros(2), np.zeros(2)  # of the trunk that is thrown
+        self._moment = np.zeros(2)  # L̇ of arms and trunk, N·m: turning forward counts along x
         self.arms.reset()
 
     def correct(self, target: Target, balance: Balance, period: float) -> Command:
@@ -128,11 +139,16 @@ class RegionStabilizer:
         fast = self._dynamic(target, balance, zmp, period)
         command.com[:2] = (1.0 - share) * slow + share * fast
         command.zmp = (1.0 - share) * target.zmp + share * zmp
+        command.left_share = target.left_share_at(command.zmp)
         command.feed_forward = True
+        acceleration = target.omega**2 * (balance.com_in_world[:2] - target.com - zmp + target.zmp)
+        self._share_out(command, share * acceleration, share * self._weight * (wanted - zmp), target.body.yaw, period)
+        if self.waist.joints:
+            bent = self.waist.bend((1.0 - share) * self._shift @ upright(target.body.yaw)[:2, :2])
+            command.others[self.waist.joints] = bent
         if "attitude" in self.modes:
-            self._attitude(command, balance, period)
-        beyond = share * (wanted - zmp)
-        command.arms = self.arms.swing(gains.arms * beyond * self._weight, target.body.yaw, period)
+            self._hold_attitude(balance, period)
+        self._turn_trunk(command)
         if self.steps:
             if (wanted != zmp).any():
                 command.landing = landing_instead(target, off, zmp - target.zmp, gains.step_threshold)
@@ -164,19 +180,44 @@ class RegionStabilizer:
         return np.asarray(target.com + self._shift)
 
     def _dynamic(self, target: Target, balance: Balance, zmp: Array, period: float) -> Array:
-        """c̈ = ω² (c − z), drawn to the centre of mass that is measured."""
+        """c̈ = ω² (c − z − L̇ / (m g)), drawn to the centre of mass that is measured."""
         if self._com is None:
             self._com, self._velocity = target.com.copy(), target.com_velocity.copy()
         k = self.gains.pull
         pull = k * k * (balance.com_in_world[:2] - self._com) + 2.0 * k * (balance.com_velocity[:2] - self._velocity)
-        self._velocity = self._velocity + period * (target.omega**2 * (self._com - zmp + target.pull) + pull)
+        self._velocity = self._velocity + period * (
+            target.omega**2 * (self._com - zmp + target.pull - self._moment / self._weight) + pull
+        )
         self._com = self._com + period * self._velocity
         return self._com
 
-    def _attitude(self, command: Command, balance: Balance, period: float) -> None:
-        """Turn the pelvis against its tilt, roll and pitch, with a lag of a tenth of a second."""
-        self._lean += period / 0.1 * (-self.gains.attitude * balance.lean - self._lean)
+    def _share_out(self, command: Command, acceleration: Array, moment: Array, yaw: float, period: float) -> None:
+        """Arms swing, the trunk is thrown, and legs do the rest, for a wanted acceleration and L̇, in world."""
+        to_world = upright(yaw)[:2, :2]
+        acceleration, moment = acceleration @ to_world, moment @ to_world
+        before = self.arms.speed
+        command.others = self.arms.swing(self.sharing.arms(acceleration, moment, self.gains.arms), period)
+        by_arms = self.sharing.angular @ (self.arms.speed - before) / period
+        self._throw_trunk(to_world @ np.linalg.solve(self.sharing.inertia, moment - by_arms), period)
+        self._moment = moment @ to_world.T
+
+    def _throw_trunk(self, push: Array, period: float) -> None:
+        """Turn the trunk towards where ξ runs away: while it gains speed it pushes the other way."""
+        gains = self.gains
+        push = push - 2.0 * gains.upright * self._leaning - gains.upright**2 * self._lean
+        self._leaning = self._leaning + period * push
+        self._lean = self._lean + period * self._leaning
         size = math.hypot(*self._lean)
-        if size > 1e-9:
-            self._lean *= min(1.0, 0.2 / size)
-            command.rotation = turned(np.array([-self._lean[1], self._lean[0], 0.0])) @ command.rotation
+        if size > gains.most_lean:
+            self._lean *= gains.most_lean / size
+            self._leaning *= 0.0
+
+    def _hold_attitude(self, balance: Balance, period: float) -> None:
+        """Turn the pelvis against its tilt, roll and pitch, with a lag of a tenth of a second."""
+        self._attitude += period / 0.1 * (-self.gains.attitude * (balance.lean - self._lean) - self._attitude)
+        self._attitude *= min(1.0, 0.2 / max(math.hypot(*self._attitude), 1e-9))
+
+    def _turn_trunk(self, command: Command) -> None:
+        ahead, aside = self._lean + self._attitude
+        if math.hypot(ahead, aside) > 1e-9:
+            command.rotation = turned(np.array([-aside, ahead, 0.0])) @ command.rotation

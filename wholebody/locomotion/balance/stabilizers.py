@@ -15,10 +15,10 @@ from typing import Protocol
 import numpy as np
 
 from wholebody.errors import UnknownName
-from wholebody.estimation import Balance
+from wholebody.estimation import Balance, SupportNoise
 from wholebody.locomotion.footsteps import Place
-from wholebody.locomotion.pattern import Target
 from wholebody.locomotion.swing import FootPoint
+from wholebody.locomotion.target import Target
 from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
@@ -40,7 +40,7 @@ class Command:
     level_swing: bool = False  # whether feet of recovery steps are levelled by the measured tilt
     landing: Place | None = None  # where the foot that swings is to be put instead
     falling: bool = False  # whether only a step would help
-    arms: Array = field(default_factory=lambda: NONE)  # offsets of all joints, or none
+    others: Array = field(default_factory=lambda: NONE)  # how far joints beside the legs are from the posture, or none
 
 
 class Stabilizer(Protocol):
@@ -48,6 +48,11 @@ class Stabilizer(Protocol):
 
     feels_ground: bool
     """Whether feet are to come down where they feel the ground, and to be turned until they lie on it."""
+
+    @property
+    def believes(self) -> SupportNoise | None:
+        """What the estimator is to believe of sensors and ground, if not the usual."""
+        ...
 
     def reset(self) -> None:
         """Begin anew, from a robot at rest."""
@@ -62,12 +67,11 @@ NAMES = {
     "dcm": "dcm_stabilizer:DcmStabilizer",
     "rough": "dcm_stabilizer:RoughStabilizer",
     "regions": "region_stabilizer:RegionStabilizer",
-    "uneven": "uneven_stabilizer:UnevenStabilizer",
     "ankle": "ankle_balance:AnkleBalance",
     "damping": "leg_damping:LegDamping",
 }
 """What there is: the pattern alone; feedback of the divergent component, and the same with feet that feel the ground;
-the thesis's; the second for ground that is not level; two simple ones of Hubo-Ach."""
+the thesis's; two simple ones of Hubo-Ach."""
 
 
 def stabilizer_named(name: str, model: Model) -> Stabilizer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,10 +15,14 @@ from wholebody.robots.robot import Robot
 
 
 class Soles:
-    """The outlines of both soles, shrunk towards their middle by a margin in m or by a scale."""
+    """What both soles can stand on, shrunk towards its middle by a scale, and then by a margin in m from every edge.
+
+    A sole of any shape stands on the convex hull of its corners, in whichever order they are given.
+    """
 
     def __init__(self, robot: Robot, margin: float = 0.0, scale: float = 1.0) -> None:
-        self.outlines = tuple(_shrunk(np.array(robot.surface(sole).outline), margin, scale) for sole in SOLES)
+        hulls = (convex_hull(np.array(robot.surface(sole).outline)) for sole in SOLES)
+        self.outlines = tuple(inset(scaled(hull, scale), margin) for hull in hulls)
 
     def area(self, support: Support, left: Place, right: Place) -> Array:
         """The corners, counter-clockwise, of the area that one foot or both span."""
@@ -30,11 +33,27 @@ class Soles:
         return convex_hull(both(self.outlines[0], self.outlines[1], np.array(left), np.array(right)))
 
 
-def _shrunk(outline: Array, margin: float, scale: float) -> Array:
-    middle = outline.mean(axis=0)
-    from_middle = scale * (outline - middle)
-    kept = np.maximum(np.abs(from_middle) - margin, 0.0)
-    return np.ascontiguousarray(middle + np.sign(from_middle) * kept)
+def inset(corners: Array, margin: float) -> Array:
+    """The part of a convex polygon (counter-clockwise) that is further than a margin from its edges, or its middle."""
+    if margin == 0.0:
+        return corners
+    kept = list(corners)
+    for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        normal = np.array([a[1] - b[1], b[0] - a[0]]) / math.hypot(*(b - a))  # inward
+        kept = _cut(kept, [float(normal @ (corner - a)) - margin for corner in kept])
+    return np.array(kept) if len(kept) > 2 else np.tile(corners.mean(axis=0), (3, 1))
+
+
+def _cut(corners: list[Array], depths: list[float]) -> list[Array]:
+    """The part of a polygon that is not behind a line, from how far each corner is before it."""
+    kept = []
+    for i, (corner, depth) in enumerate(zip(corners, depths, strict=True)):
+        before, was = corners[i - 1], depths[i - 1]
+        if (depth > 0.0) != (was > 0.0):
+            kept.append(before + was / (was - depth) * (corner - before))
+        if depth > 0.0:
+            kept.append(corner)
+    return kept
 
 
 @compiled
@@ -78,7 +97,7 @@ def nearest_inside(corners: Array, point: Array) -> Array:
     return point.copy() if inside else nearest
 
 
-def scaled(corners: Array, by: float, about: Sequence[float] | None = None) -> Array:
-    """The polygon grown or shrunk about a point, or about the mean of its corners."""
-    center = corners.mean(axis=0) if about is None else np.array(about)
+def scaled(corners: Array, by: float) -> Array:
+    """The polygon grown or shrunk about the mean of its corners."""
+    center = corners.mean(axis=0)
     return np.ascontiguousarray(center + by * (corners - center))

@@ -20,8 +20,11 @@ from wholebody.locomotion.crawling.efforts import CrawlEfforts
 from wholebody.locomotion.crawling.footholds import DriftedGround, Ground
 from wholebody.locomotion.crawling.gait import CrawlGait, crawl_gait_of, home_of, on_ground
 from wholebody.locomotion.crawling.joints import CrawlJoints
+from wholebody.locomotion.crawling.landing import Landing
 from wholebody.locomotion.crawling.odometry import CrawlOdometry, heading
-from wholebody.locomotion.crawling.pattern import CrawlPattern, CrawlTarget
+from wholebody.locomotion.crawling.pattern import CrawlPattern
+from wholebody.locomotion.crawling.roots import Root, desired
+from wholebody.locomotion.crawling.step import CrawlTarget
 from wholebody.locomotion.footsteps import Place
 from wholebody.locomotion.pendulum import GRAVITY
 from wholebody.messages import Mode
@@ -35,14 +38,15 @@ SETTLING = 200
 """Solutions from the robot's own posture into the stance."""
 TWIST = np.array([1.0, -1.0, -1.0, 1.0])
 """The heights of limbs that change which diagonal bears, and nothing else."""
-SOFTNESS, MOST_TWIST = 6e-5, 0.03
-"""m/s for each N that a diagonal bears too much; and at most so many m."""
+SOFTNESS, SLOWER, MOST_TWIST = 6e-5, 2e-5, 0.03
+"""m/s for each N that a diagonal bears too much, and on rough ground, where limbs at different heights roll the hips:
+with more, diagonals that bore in turns shook the robot at 10 Hz until a hand gave way; and at most so many m."""
 LEADING, MOST_LEAD = 0.5, 0.04
 """1/s: how fast the centre of mass is led back, and at most by so many m."""
 FELT, SLOWS = 0.04, 0.05
 """The share of the weight from which on a limb is felt to bear, and the seconds in which the plan comes to a stop."""
-NO_GROUND, TILTED = 1.0, 0.2
-"""s that a limb may be without ground where there should be some; and rad by which the trunk may lean off its plan."""
+TILTED = 0.2
+"""rad by which the trunk may lean off its plan."""
 
 
 class Crawler:
@@ -62,13 +66,16 @@ class Crawler:
         )
         self._planned_rotation = np.eye(3)  # of the trunk
         self.feedback = True
+        self.root: Root = desired
+        self.landing = Landing(FELT * self.model.total_mass * GRAVITY, period)
         self.begin_anew(0.0)
 
     def begin_anew(self, time: float) -> None:
         """On wrists and knees at rest, at the origin, from a time on."""
         self.pattern = CrawlPattern(self.gait, time, ground=self.pattern.ground)
         self._time = self._plan_time = time
-        self._rate, self._waited = 1.0, 0.0
+        self._rate = 1.0
+        self.landing.reset()
         self.q, self.twist, self.lead = on_ground(self.model), 0.0, np.zeros(2)
         self.loads.reset()
         self.efforts.reset()
@@ -93,6 +100,7 @@ class Crawler:
         """Put limbs on known ground, in the world in which it began at the origin, wherever the plan drifts to."""
         self.pattern.ground = DriftedGround(ground, self._drift)
         self.joints.bend_less()
+        self.landing.mapped = True
 
     def _drift(self) -> Place:
         """Where the plan's origin is by now: as limbs that bear are placed in the plan, and as odometry has them."""
@@ -108,19 +116,17 @@ class Crawler:
             raise BadGait("the pitch of the trunk cannot change while it is on its limbs; say it from the start")
         self.gait = self.pattern.gait = gait
 
+    def retreat(self) -> None:
+        """Take the limb that found no ground back to where it came from, and rest there, for good."""
+        self.landing.give_up()
+        self.pattern.retreat(self._plan_time)
+
     def _go_on(self, time: float) -> None:
-        """The plan's time goes on like the robot's, unless the limb that came down last bears nothing yet."""
-        late = False
-        if self.feedback and self.pattern.steps and all(self.target.bearing):
-            limb, least = self.pattern.landed, FELT * self.model.total_mass * GRAVITY
-            late = bool(self.loads.forces[limb, 2] < min(least, self.efforts.forces[limb, 2] / 2))
-        change = self.period / SLOWS
-        self._rate += min(max((not late) - self._rate, -change), change)
-        self._plan_time += self._rate * (time - self._time)
-        self._waited = self._waited + time - self._time if late else 0.0
+        """The plan's time goes on like the robot's, or slower as the plan says; not while what landed bears nothing."""
+        change, wanted = self.period / SLOWS, 0.0 if self.landing.late else self.pattern.haste(self._plan_time)
+        self._rate += min(max(wanted - self._rate, -change), change)
+        self._plan_time += self._rate * min(time - self._time, self.period)
         self._time = time
-        if self._waited > NO_GROUND:
-            raise GroundMissing(f"the {CRAWLING[self.pattern.landed]} came down and bears nothing: no ground is there")
 
     def hold(self, reference: Record) -> None:
         """The last command again."""
@@ -144,17 +150,26 @@ class Crawler:
             raise SensorLost("an encoder or the IMU reads what is no number")
         at = self.model.at(q)
         forces = self.loads.update(at, np.asarray(state["effort"]), self.efforts.inertial)
-        down = target.load
         if all(target.bearing):
-            off = float(TWIST @ (forces[:, 2] - self.efforts.forces[:, 2]))
-            self.twist += self.period * SOFTNESS * float(down.min()) * off
+            limb = self.pattern.landed
+            bears, planned = float(forces[limb, 2]), float(self.efforts.forces[limb, 2])
+            self.landing.bears(limb, bears, planned, target, self.pattern.landed_ahead and not self.landing.mapped)
+        else:
+            self.landing.swings(target.bearing.index(False), target)
+        down = self._load(target)
+        if all(target.bearing):
+            unlike = float(TWIST @ (forces[:, 2] - self.efforts.forces[:, 2]))
+            softness = SLOWER if self.landing.mapped else SOFTNESS
+            self.twist += self.period * softness * float(down.min()) * unlike
             self.twist = min(max(self.twist, -MOST_TWIST), MOST_TWIST)
         there = np.array([at.position(frame) for frame in self._frames])
         turned = at.rotation(self._root)
         self._look_whether_it_leans(turned)
         self.odometry.update(turned, (there - q[:3]) @ turned, np.maximum(forces[:, 2], 0.0) * down)
-        com = self._com_in_plan(at.com_in_world - q[:3], there - q[:3], heading(turned), down)
-        self.lead = np.clip(self.lead + self.period * LEADING * (target.com - com), -MOST_LEAD, MOST_LEAD)
+        root = self.root(down, forces[:, 2])
+        com = self._com_in_plan(at.com_in_world - q[:3], there - q[:3], heading(turned), root)
+        off = target.com + self.landing.refuge - com
+        self.lead = np.clip(self.lead + self.period * LEADING * off, -MOST_LEAD, MOST_LEAD)
 
     def _look_whether_it_leans(self, rotation: Array) -> None:
         """The angle between up as the IMU has it and as planned, both seen from the trunk."""
@@ -162,19 +177,25 @@ class Crawler:
         if lean > TILTED:
             raise GroundMissing(f"the trunk leans by {math.degrees(lean):.0f}° off its plan: the ground is not flat")
 
-    def _com_in_plan(self, com: Array, limbs: Array, yaw: float, load: Array) -> Array:
-        """The centre of mass (x y) in the world of the plan, in which the limbs that bear are at their places."""
+    def _com_in_plan(self, com: Array, limbs: Array, yaw: float, root: Array) -> Array:
+        """The centre of mass (x y) in the world of the plan, in which limbs, weighted, are at their places."""
         turn = self._planned_trunk.yaw - yaw
         c, s = math.cos(turn), math.sin(turn)
         seen = (com - limbs)[:, :2] @ np.array([[c, s], [-s, c]])
-        return np.asarray(load @ (self.target.places[:, :2] + seen) / load.sum())
+        return np.asarray(root @ (self.target.places[:, :2] + seen) / root.sum())
+
+    def _load(self, target: CrawlTarget) -> Array:
+        """How far limbs may bear, 0 to 1: the one that came down last, as far as its ground is proved."""
+        load, limb = target.load.copy(), self.pattern.landed
+        load[limb] = min(load[limb], self.landing.trust)
+        return load
 
     def _solved(self, target: CrawlTarget) -> Array:
         places = target.places.copy()
-        places[:, 2] += self.twist * TWIST
+        places[:, 2] += self.twist * TWIST - self.landing.pressed
         self.q = self.joints.solve(
-            self.q, places, target.ground, target.com + self.lead, target.body.yaw, target.behind
+            self.q, places, target.ground, target.com + self.lead + self.landing.refuge, target.body.yaw, target.behind
         )
         matrix_of(self.q[3:7], self._planned_rotation)
-        lead = self.efforts.lead(self.q, self.joints.step, target.load)
+        lead = self.efforts.lead(self.q, self.joints.step, self._load(target))
         return np.asarray(np.clip(self.q[7:] + lead, self._lower, self._upper))

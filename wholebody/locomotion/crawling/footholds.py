@@ -2,7 +2,7 @@
 
 ground = RoughGround(heights)
 ground.foothold((x, y))              # x, y and height of the best place nearby
-ground.highest_between(start, end)   # what a limb has to get over on its way
+ground.highest_at(points)            # what a limb has to get over on its way
 """
 
 from __future__ import annotations
@@ -36,6 +36,10 @@ class Ground(Protocol):
         """The highest point on the way, m."""
         ...
 
+    def highest_at(self, points: Array) -> Array:
+        """The highest point below a limb at each of n points, m."""
+        ...
+
 
 class LevelGround:
     """A plane of height 0, on which every place is as good as another."""
@@ -47,6 +51,10 @@ class LevelGround:
     def highest_between(self, start: Array, end: Array) -> float:
         """Zero."""
         return 0.0
+
+    def highest_at(self, points: Array) -> Array:
+        """Zeros."""
+        return np.zeros(len(points))
 
 
 class RoughGround:
@@ -123,8 +131,11 @@ class RoughGround:
         """The highest point within a radius of the straight way."""
         way = np.asarray(end)[:2] - np.asarray(start)[:2]
         count = 2 + int(float(np.linalg.norm(way)) / self.heights.cell)
-        cells = self._inside(np.asarray(start)[:2] + np.linspace(0.0, 1.0, count)[:, None] * way)
-        return float(self._highest[tuple(cells.T)].max())
+        return float(self.highest_at(np.asarray(start)[:2] + np.linspace(0.0, 1.0, count)[:, None] * way).max())
+
+    def highest_at(self, points: Array) -> Array:
+        """The highest point within a radius of each."""
+        return np.asarray(self._highest[tuple(self._inside(points).T)])
 
 
 class DriftedGround:
@@ -144,6 +155,11 @@ class DriftedGround:
         """On the straight way."""
         drift = self._drift()
         return self.ground.highest_between(beside(drift, start), beside(drift, end))
+
+    def highest_at(self, points: Array) -> Array:
+        """Below each point."""
+        drift = self._drift()
+        return self.ground.highest_at(np.array([beside(drift, point) for point in points]))
 
 
 def beside(place: Place, seen: Array) -> Array:

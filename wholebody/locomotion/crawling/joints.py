@@ -25,8 +25,9 @@ from wholebody.motion.imitating_limbs import ImitatingLimb, moving_joints
 
 LIMB, COM = 30000.0, 30000.0
 """Weights per m²."""
-FOOT, BEHIND = 30.0, 10.0
-"""Weights per m²: of the heights of feet, and of feet that are not straight behind their knees."""
+FOOT, CARRIED, BEHIND = 30.0, 300.0, 10.0
+"""Weights per m²: of the heights of feet, the same on rough ground, where hips roll and a foot that meets the ground
+before its knee pushes the robot on, and of feet that are not straight behind their knees."""
 TRUNK, ROLL, PALM = 1.0, 0.3, 0.05
 """Weights per rad²: of the trunk's yaw and pitch, of its roll, and of palms that are not flat."""
 BASE, HOME, STILL = 1e-3, 0.1, 1e6
@@ -37,10 +38,10 @@ OFF_GROUND = 0.03
 """m by which feet are higher than in the robot's own posture, so that knees bear."""
 NEARING = 0.05
 """The share of what is left to a limit that a joint may go in a cycle: it slows down before it, and does not hit it."""
-FOLDED = 3.0
-"""How much higher than its knee a foot is lifted: the shin folds, and the knee comes off the ground."""
-BENT = 0.33
-"""rad that a joint of the torso may be away from home on rough ground."""
+FOLDED, MOST_FOLDED = 2.0, 0.05
+"""How much more than its knee a foot is lifted, and at most, m: the shin folds, and the knee comes off the ground."""
+BENT, LEVEL = 0.33, 10.0
+"""On rough ground: rad that a joint of the torso may be away from home, and weight per rad² of the trunk's pitch."""
 NOT_HIGHER = np.zeros(4)
 """Ground behind limbs that is as high as they are."""
 
@@ -65,7 +66,7 @@ class CrawlJoints:
         self._palms = [index for index, limb in enumerate(limbs) if not limb.behind]
         c, s = math.cos(pitch), math.sin(pitch)
         self._turned = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
-        self._wanted, self._trunk = np.zeros(12), np.sqrt([ROLL, TRUNK, TRUNK])
+        self._wanted, self._trunk, self._foot = np.zeros(12), np.sqrt([ROLL, TRUNK, TRUNK]), math.sqrt(FOOT)
         moving = set(moving_joints(model.robot, limbs)) | {name for limb in limbs for name in limb.joints}
         weights = [BASE] * 6 + [HOME + STEADY + SLOW if name in moving else STILL for name in model.joint_names]
         self._mobility, self._wish = 1 / np.array(weights), np.zeros(model.nv)
@@ -96,8 +97,13 @@ class CrawlJoints:
         return self.model.integrate(q, self.step, 1.0)
 
     def bend_less(self) -> None:
-        """Keep the torso's joints nearer to home: limbs at different heights would bend it until it hits the pelvis."""
+        """Keep torso, trunk and feet nearer to how they are on level ground, though limbs are at different heights.
+
+        A torso that bends hits the pelvis. A trunk that pitches to put a hand down lower bends the other arm, whose
+        elbow bears more the more it is bent. Feet stay as high as they are carried.
+        """
         robot = self.model.robot
+        self._trunk[1], self._foot = math.sqrt(LEVEL), math.sqrt(CARRIED)
         for name in robot.groups.get("torso", ()):
             joint = robot.joint_names.index(name)
             self._lower[joint] = max(self._lower[joint], self.home[joint] - BENT)
@@ -132,12 +138,10 @@ class CrawlJoints:
         c, s = math.cos(yaw), math.sin(yaw)
         left = np.array([-s, c])
         for index, foot, height in self._feet:
-            J[row] = math.sqrt(FOOT) * at.jacobian(foot)[2]
-            e[row] = math.sqrt(FOOT) * (
-                height
-                + (ground[index] + behind[index])
-                + FOLDED * (places[index, 2] - ground[index])
-                - at.position(foot)[2]
+            lift = float(places[index, 2] - ground[index])
+            J[row] = self._foot * at.jacobian(foot)[2]
+            e[row] = self._foot * (
+                height + (ground[index] + behind[index]) + lift + min(FOLDED * lift, MOST_FOLDED) - at.position(foot)[2]
             )
             row += 1
             knee = self.frames[index]

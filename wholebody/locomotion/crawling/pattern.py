@@ -11,12 +11,13 @@ their places step there.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from wholebody.locomotion.crawling.footholds import Ground, LevelGround, beside
 from wholebody.locomotion.crawling.gait import FORWARD, CrawlGait
+from wholebody.locomotion.crawling.step import CrawlStep, CrawlTarget, bump
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.locomotion.pendulum import GRAVITY
 from wholebody.model.layout import Array
@@ -30,81 +31,21 @@ AT_PLACE = 0.02
 REST, ORIGIN = Velocity(), Place(0.0, 0.0, 0.0)
 HAND_OVER = 0.06
 """s. In which a limb gives away what it bears before it lifts, and takes it up after it came down."""
-ALONG = 0.3
-"""The share of the longest stride above which it goes forward or backward, and does not just turn."""
+ALONG, AHEAD = 0.3, 0.1
+"""Shares of the longest stride: above one it goes forward or backward, and does not just turn; above the other, it puts
+hands where it has not been."""
 KNEES = tuple(limb for limb, part in enumerate(CRAWLING) if part.endswith("knee"))
+RETREATING, OVER = 0.02, 0.1
+"""s until a limb that found no ground goes back, and m that it is lifted more than else: it hangs over an edge."""
 LOOKS, SLOWING = 8, 0.6
 """Instants at which a limb may lift: from this share of a lean on, in which it slows down, to its end."""
-
-
-@dataclass(frozen=True, eq=False)
-class CrawlTarget:
-    """Where all is to be at an instant, in world.
-
-    places    4 × 3, limbs in world
-    ground    of each limb, how high it is put; in the air, on the straight way between what it left and will be put on
-    behind    of each limb, how much higher than it a foot behind it is carried, because the ground there is higher
-    bearing   which limbs are on the ground
-    load      of each limb, 0 to 1: how far it may bear
-    com       x y
-    body      the place between the limbs
-    """
-
-    places: Array
-    ground: Array
-    behind: Array
-    bearing: tuple[bool, ...]
-    load: Array
-    com: Array
-    body: Place
-
-
-@dataclass(frozen=True, eq=False)
-class CrawlStep:
-    """From `begin` on the centre of mass leans, until `leant`; from `lift` to `end` a limb swings, or none.
-
-    places and velocity are those at the begin, goal is where the limb comes down, x y z, and rise how much higher than
-    a straight way it goes; behind (2 × 4) is how much higher than limbs feet are carried, at the begin and at the
-    end; lean (2 × 2) is from where to where the centre of mass leans, x y in
-    world, from its place beside the body.
-    """
-
-    begin: float
-    leant: float
-    lift: float
-    end: float
-    limb: int | None
-    places: Array
-    goal: Array
-    rise: float
-    behind: Array
-    lean: Array
-    body: tuple[Place, Place]
-    velocity: tuple[Velocity, Velocity]
-
-    @property
-    def duration(self) -> float:
-        """Seconds."""
-        return self.end - self.begin
-
-    def body_at(self, time: float) -> Place:
-        """The body's way: a cubic that begins and ends with the velocities at its ends."""
-        s = min(max((time - self.begin) / self.duration, 0.0), 1.0)
-        (start, end), T = self.body, self.duration
-        v0, v1 = (_in_world(place, v) for place, v in zip(self.body, self.velocity, strict=True))
-        h = s * s * (3 - 2 * s)
-        k0, k1 = T * s * (1 - s) ** 2, T * s * s * (s - 1)
-        return Place(*(a + h * (b - a) + k0 * u + k1 * w for a, b, u, w in zip(start, end, v0, v1, strict=True)))
-
-    def lean_at(self, time: float) -> Array:
-        """From the neutral place of the centre of mass, x y in world."""
-        share = minimum_jerk((time - self.begin) / (self.leant - self.begin))
-        return np.asarray(self.lean[0] + share * (self.lean[1] - self.lean[0]))
-
-    def behind_at(self, time: float) -> Array:
-        """How much higher than limbs feet are carried, m."""
-        share = minimum_jerk((time - self.begin) / self.duration)
-        return np.asarray(self.behind[0] + share * (self.behind[1] - self.behind[0]))
+HIGH, BACK, SURER, UNHURRIED = 0.06, 0.7, 0.3, 0.05
+"""m from which on a way up or down is a climb. For each m that a knee climbs: m that the centre of mass stays back, so
+that the hips need not roll so far, and m that it is farther inside. And m that a limb may rise more than on level
+ground before its climb becomes slower."""
+PHASES = np.linspace(0.25, 0.75, 11)
+"""Of a swing: instants at which the limb is over the ground. Before and after, it is about where it was and will be."""
+SHARES = np.array([minimum_jerk(phase) for phase in PHASES])
 
 
 class CrawlPattern:
@@ -117,7 +58,8 @@ class CrawlPattern:
         self.gait, self.velocity = gait, REST
         self.ground = ground or LevelGround()
         self.steps = 0
-        self._last = FORWARD[-1]
+        self._last, self._left = FORWARD[-1], np.zeros(3)
+        self._stranded = self._ahead = self._landed_ahead = False
         self._durations = np.full(4, gait.swing + 2 * gait.briefest)
         self._step = self._resting(time, gait_places(gait, body), np.zeros(4), np.zeros(2), body, REST)
 
@@ -132,6 +74,11 @@ class CrawlPattern:
         return self._last
 
     @property
+    def landed_ahead(self) -> bool:
+        """Whether that limb came down where the robot has not been: in a step forward, not in one that just turns."""
+        return self._landed_ahead
+
+    @property
     def body(self) -> Place:
         """Where the body is to be at the end of the step."""
         return self._step.body[1]
@@ -139,7 +86,7 @@ class CrawlPattern:
     @property
     def standing(self) -> bool:
         """Whether all limbs are on the ground at their places, and nothing more is wanted."""
-        return self._step.limb is None and self.velocity == REST and self._away(self._step.places).max() < AT_PLACE
+        return self._step.limb is None and self._chosen(self._step.places) is None
 
     def at(self, time: float) -> CrawlTarget:
         """The target at a time; times never go back."""
@@ -157,19 +104,45 @@ class CrawlPattern:
             phase = (time - step.lift) / (step.end - step.lift)
             places[step.limb] += minimum_jerk(phase) * (step.goal - places[step.limb])
             ground[step.limb] = places[step.limb, 2]
-            places[step.limb, 2] += step.rise * 16 * phase**2 * (1 - phase) ** 2
+            places[step.limb, 2] += step.rise * bump(phase)
         bearing = tuple(not (flies and limb == step.limb) for limb in range(4))
         com = beside(body, self.gait.com) + step.lean_at(time)
         return CrawlTarget(places, ground, step.behind_at(time), bearing, load, com, body)
+
+    def haste(self, time: float) -> float:
+        """How fast the plan may go, 1 or less: slowly while a limb swings far up or down, and turns the body by it.
+
+        A limb that found no ground is taken back at once.
+        """
+        step = self._step
+        if step.limb is None or time < step.lift or self._stranded:
+            return 1.0
+        way = abs(float(step.goal[2] - step.places[step.limb, 2]))
+        return UNHURRIED / (step.rise - self.gait.lift + way) if way > HIGH else 1.0
+
+    def retreat(self, time: float) -> None:
+        """Take the limb that came down last back to where it came from, and rest between the limbs, for good."""
+        here, limb = self.at(time), self._last
+        lift = time + RETREATING
+        end = lift + self.gait.swing_of(limb, self.gait.forward)
+        rise = self._rise(here.places[limb], self._left) + OVER
+        lean = here.com - beside(here.body, self.gait.com)
+        self._stranded, self.velocity = True, REST
+        self._step = CrawlStep(
+            time, lift, lift, end, limb, here.places, self._left, rise, np.array([here.behind, here.behind]),
+            np.array([lean, lean]), (here.body, here.body), (REST, REST),
+        )  # fmt: skip
 
     # --- step by step ------------------------------------------------------------------------------
 
     def _next(self, done: CrawlStep) -> CrawlStep:
         places = done.places.copy()
         if done.limb is not None:
+            self._left = places[done.limb].copy()
             places[done.limb] = done.goal
-            self._last = done.limb
+            self._last, self._landed_ahead = done.limb, self._ahead
             self.steps += 1
+        self._ahead = self._along > AHEAD
         limb, start, before = self._chosen(places), done.body[1], done.velocity[1]
         if limb is None:
             return self._resting(done.end, places, done.behind[1], done.lean[1], start, before)
@@ -177,12 +150,10 @@ class CrawlPattern:
         mean = Velocity(*((a + b) / 2 for a, b in zip(before, velocity, strict=True)))
         body = start.moved(mean, float(self._durations[limb]))
         goal = self._foothold(body.moved(velocity, (self.period - gait.swing) / 2), limb)
-        others = np.delete(places, limb, axis=0)
-        neutral = beside(body, gait.com)
-        aside = -math.copysign(self._most[0], gait.places[limb, 1])
-        lean = within(others, beside(body, gait.com + np.array([0.0, aside])), gait.margin) - neutral
-        leant = done.end + max(self._wait(done.lean[1], lean), gait.briefest) / gait.pace
         swing = gait.swing_of(limb, float(np.linalg.norm((goal - places[limb])[:2])))
+        others = np.delete(places, limb, axis=0)
+        lean = self._lean(limb, places, goal, (start, body), swing)
+        leant = done.end + max(self._wait(done.lean[1], lean), gait.briefest) / gait.pace
         planned = CrawlStep(
             done.end, leant, leant, leant + swing, limb, places, goal, self._rise(places[limb], goal),
             np.array([done.behind[1], self._behind(places, limb, goal, body.yaw)]),
@@ -192,10 +163,31 @@ class CrawlPattern:
         self._durations[limb] = lift + swing - done.end
         return replace(planned, lift=lift, end=lift + swing)
 
+    def _lean(self, limb: int, places: Array, goal: Array, way: tuple[Place, Place], swing: float) -> Array:
+        """How far from its place beside the body the centre of mass leans, x y: away from the limb, and back.
+
+        Where a knee climbs it stays back, and is inside of what bears already when the limb lifts, not just at the end
+        of the body's way.
+        """
+        gait, others = self.gait, np.delete(places, limb, axis=0)
+        start, end = (beside(body, gait.com) for body in way)
+        aside = -math.copysign(self._most[0], gait.places[limb, 1])
+        climb = _climb(limb, places, goal)
+        lean = within(others, beside(way[1], gait.com + np.array([-BACK * climb, aside])), gait.margin) - end
+        if climb > 0.0:
+            lifting = end - min(1.0, swing / float(self._durations[limb])) * (end - start)
+            lean = within(others, lifting + lean, gait.margin + SURER * climb) - lifting
+        return np.asarray(lean)
+
     def _rise(self, start: Array, goal: Array) -> float:
-        """How much higher than a straight way a limb has to go to get over what is on it."""
-        over = self.ground.highest_between(start, goal) - float(min(start[2], goal[2]))
-        return self.gait.lift + max(0.0, over)
+        """How much higher than a straight way a limb goes in the middle, so that it is over all that is on its way.
+
+        lift + max (h(s) − z(s)) / b(s) over instants s, where z is the straight way, and b is how far it has risen. A
+        knee that passes below its hip, a thigh's length above, lifts the hip with it: so no higher than needed.
+        """
+        way = start + SHARES[:, None] * (goal - start)
+        over = (self.ground.highest_at(way[:, :2]) - way[:, 2]) / bump(PHASES)
+        return self.gait.lift + max(0.0, float(over.max()))
 
     def _shin(self, yaw: float) -> Array:
         """From a knee back to the toes, x y."""
@@ -228,10 +220,11 @@ class CrawlPattern:
     def _resting(
         self, time: float, places: Array, behind: Array, lean: Array, body: Place, before: Velocity
     ) -> CrawlStep:
-        """All limbs on the ground, the centre of mass goes to the middle and stays."""
-        end = time + max(self._wait(lean, np.zeros(2)), self.gait.briefest)
+        """All limbs on the ground, the centre of mass goes to the middle of the body, or of limbs, and stays."""
+        middle = places[:, :2].mean(axis=0) - beside(body, self.gait.com) if self._stranded else np.zeros(2)
+        end = time + max(self._wait(lean, middle), self.gait.briefest)
         stop = body.moved(Velocity(*(value / 2 for value in before)), end - time)
-        leans, behinds = np.array([lean, np.zeros(2)]), np.array([behind, behind])
+        leans, behinds = np.array([lean, middle]), np.array([behind, behind])
         return CrawlStep(
             time, end, end, end, None, places, np.zeros(3), 0.0, behinds, leans, (body, stop), (before, REST)
         )  # fmt: skip
@@ -257,6 +250,8 @@ class CrawlPattern:
         order = FORWARD if self._along > -ALONG else FORWARD[::-1]
         after = order.index(self._last) + 1
         following = (*order[after:], *order[:after])
+        if self._stranded:
+            return None
         if self.velocity != REST:
             return following[0]
         away = self._away(places)
@@ -274,7 +269,11 @@ def gait_places(gait: CrawlGait, body: Place) -> Array:
     return np.array([[*beside(body, place), 0.0] for place in gait.places])
 
 
-def _in_world(body: Place, velocity: Velocity) -> tuple[float, float, float]:
-    """A velocity in the axes of the body, in world."""
-    x, y, _ = Place(0.0, 0.0, body.yaw).beside(velocity.forward, velocity.leftward)
-    return x, y, velocity.turn
+def _climb(limb: int, places: Array, goal: Array) -> float:
+    """How much higher than a knee its goal or the other knee is; of a hand, how much one knee is above the other.
+
+    Nothing, if it is little.
+    """
+    knees = places[list(KNEES), 2]
+    up = max(knees.max(), goal[2]) - places[limb, 2] if limb in KNEES else np.ptp(knees)
+    return float(up) if up > HIGH else 0.0

@@ -18,7 +18,7 @@ export class Forms {
   add({ name, unit, meaning, lower, upper, choices }) {
     const row = document.createElement("form");
     const id = `parameter-${name}`;
-    const label = Object.assign(document.createElement("label"), { htmlFor: id, textContent: name, title: meaning });
+    const label = Object.assign(document.createElement("label"), { htmlFor: id, textContent: name });
     const field = document.createElement(choices.length ? "select" : "input");
     field.id = id;
     for (const choice of choices) field.append(new Option(choice));
@@ -31,7 +31,9 @@ export class Forms {
       field.blur();
     };
     if (choices.length) field.onchange = () => row.requestSubmit();
-    row.append(label, field, note);
+    const about = Object.assign(document.createElement("p"), { id: `${id}-about`, textContent: meaning });
+    field.setAttribute("aria-describedby", about.id);
+    row.append(label, field, note, ...(meaning ? [about] : []));
     element("parameters").append(row);
     this.fields.set(name, field);
   }

@@ -2,14 +2,16 @@
 import { Drive, typing } from "./drive.js";
 import { element } from "./elements.js";
 import { Forms } from "./forms.js";
+import { Hands } from "./hands.js";
 import { Line } from "./line.js";
-import { Machine } from "./machine.js";
+import { Machine, Machines } from "./machine.js";
 import { GroundMap } from "./map.js";
 import { Markers } from "./markers.js";
 import { Orders } from "./orders.js";
 import { Overlay } from "./overlay.js";
 import { Panel } from "./panel.js";
 import { Robot } from "./robot.js";
+import { Things } from "./things.js";
 import { View } from "./view.js";
 
 const LOOK = 10; // degrees of one press
@@ -34,6 +36,9 @@ const forms = new Forms(say);
 const map = new GroundMap(element("map"), description.map, (x, y) => say(`GOTO ${x} ${y}`));
 const overlay = new Overlay(element("seen"), element("picture"), (x, y) => map.choose({ x, y }), (name) => say(`GOTO OBJECT(${name})`));
 const markers = new Markers(view, say);
+const things = new Things(view);
+const machines = new Machines("machines");
+const hands = new Hands(say, description.map);
 let session = 0;
 let picture = "";
 
@@ -45,7 +50,6 @@ window.addEventListener("keydown", (event) => {
   const look = { KeyI: "UP", KeyK: "DOWN", KeyJ: "LEFT", KeyL: "RIGHT" }[event.code];
   if (look && !event.ctrlKey && !event.metaKey && !typing(event.target)) say(`MOVE HEAD ${look} ${LOOK} DEGREES`);
 });
-for (const button of document.querySelectorAll("[data-say]")) button.onclick = () => say(button.dataset.say);
 for (const button of document.querySelectorAll("[data-look]")) {
   button.onclick = () => say(`MOVE HEAD ${button.dataset.look} ${LOOK} DEGREES`);
   button.disabled = !description.movements.HEAD?.includes(button.dataset.look);
@@ -55,7 +59,7 @@ element("login").onsubmit = (event) => {
   link.login(element("user").value, element("token").value);
 };
 
-const counters = { poses: 0, pictures: 0, view, map, drive, overlay, markers }; // for whoever looks whether the page lives
+const counters = { poses: 0, pictures: 0, view, map, drive, overlay, markers, things, measured, told }; // for whoever looks whether the page lives
 window.wholebody = counters;
 
 const link = new Line(
@@ -68,8 +72,9 @@ const link = new Line(
     },
     line: (text) => {
       if (text.startsWith("OK NOTIFY")) return;
-      if (text.startsWith("NOTIFY event ")) panel.remark(text.slice("NOTIFY event ".length));
-      panel.say(text);
+      const [, remark] = text.match(/^NOTIFY (?:event )?((?<=event ).*|control lost.*)/) ?? [];
+      if (remark) panel.remark(remark);
+      else if (!text.startsWith("SELECT STRATEGY")) panel.say(text); // which is asked in words
     },
     poses: (numbers) => {
       const base = numbers.subarray(0, 7);
@@ -89,20 +94,22 @@ const link = new Line(
     news: (news) => {
       if (news.session) session = news.session;
       if (news.desk) {
-        orders.show(news.desk, session, news.left);
+        orders.show(news.desk, session, news.underway);
         drive.enabled = orders.mine;
         drive.speeds = news.speeds;
         map.show(news.place, news.things);
+        things.show(news.things);
+        markers.show(news.markers);
+        machines.show(news.machines);
+        hands.show(news.things, news.held, news.place, orders.mine);
         overlay.show(news.things, news.sight);
         panel.whereabouts(news);
+        panel.pictureAge(news.picture_age);
       }
       if (news.health) panel.health(news.health);
       if (news.joints) panel.joints(news.joints);
       if (news.events) panel.events(news.events);
-      if (news.parameters) {
-        forms.show(news.parameters);
-        markers.show(news.parameters);
-      }
+      if (news.parameters) forms.show(news.parameters);
     },
   },
 );

@@ -1,5 +1,8 @@
 // The map: walls, objects, the robot and which way it faces; a click is a goal. Arrow keys and Enter choose one, too.
-const INK = { wall: "#adb5bd", object: "#fab005", robot: "#4dabf7", goal: "#e8590c", thing: "#da77f2", grid: "#343a40" };
+import { free } from "./labels.js";
+
+const INK = { wall: "#adb5bd", object: "#fab005", robot: "#4dabf7", goal: "#e8590c", thing: "#da77f2", grid: "#343a40", far: "#ced4da", page: "#1a1d21" };
+export const SIDES = ["ahead", "left", "behind", "right"];
 
 export class GroundMap {
   constructor(canvas, { walls, objects }, go) {
@@ -66,9 +69,12 @@ export class GroundMap {
     const view = this.window;
     if (canvas.width !== view.w || canvas.height !== view.h) [canvas.width, canvas.height] = [view.w, view.h];
     context.clearRect(0, 0, view.w, view.h);
+    const here = this.screen(this.place, view);
+    this.words = [{ x: here[0] - 9, y: here[1] - 9, w: 18, h: 18 }]; // none on the robot
     this.grid(view);
     for (const wall of this.walls) this.block(wall, INK.wall, view);
     for (const object of this.objects) this.block(object, INK.object, view);
+    this.distances(view);
     for (const thing of this.things) this.thing(thing, view);
     context.strokeStyle = INK.robot;
     context.globalAlpha = 0.5;
@@ -118,7 +124,40 @@ export class GroundMap {
     context.beginPath();
     context.arc(...at, Math.max(5, (radius + 2 * deviation) * view.scale), 0, 2 * Math.PI);
     context.stroke();
-    context.fillText(name, at[0] + 8, at[1] - 6);
+    this.say(name, at, INK.thing, view);
+  }
+
+  /** Lines to what is ahead, to the left, behind and to the right, and how far that is. */
+  distances(view) {
+    const { context, place } = this;
+    context.strokeStyle = INK.far;
+    context.setLineDash([2, 4]);
+    SIDES.forEach((side, quarter) => {
+      const far = place.around?.[side] ?? null;
+      if (far === null) return;
+      const heading = place.yaw + (quarter * Math.PI) / 2;
+      const at = (share) => this.screen({ x: place.x + share * far * Math.cos(heading), y: place.y + share * far * Math.sin(heading) }, view);
+      context.beginPath();
+      context.moveTo(...at(0));
+      context.lineTo(...at(1));
+      context.stroke();
+      this.say(far.toFixed(2), at(0.6), INK.far, view);
+    });
+    context.setLineDash([]);
+  }
+
+  /** A word at a place, beside those that were said before. */
+  say(text, [x, y], ink, view) {
+    const { context } = this;
+    context.save();
+    context.setLineDash([]);
+    Object.assign(context, { font: "11px system-ui, sans-serif", fillStyle: ink, strokeStyle: INK.page, lineWidth: 3 });
+    const w = context.measureText(text).width;
+    const box = free({ x: x - w / 2, y: y - 17, w, h: 10 }, this.words, view.w, view.h);
+    this.words.push(box);
+    context.strokeText(text, box.x, box.y + 9);
+    context.fillText(text, box.x, box.y + 9);
+    context.restore();
   }
 
   cross(point, ink, view) {

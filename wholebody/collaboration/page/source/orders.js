@@ -14,7 +14,7 @@ export class Orders {
     element("control").disabled = !this.mayControl;
   }
 
-  show(desk, session, left) {
+  show(desk, session, underway) {
     this.mine = desk.holder_session === session && session > 0;
     document.body.dataset.control = this.mine ? "mine" : desk.holder ? "others" : "nobody";
     element("control").textContent = this.mine ? "give control back" : "take control";
@@ -26,7 +26,7 @@ export class Orders {
     const text = JSON.stringify([desk.log, desk.waiting, desk.choices, desk.current, this.mine]);
     if (text !== this.seen) this.list(desk);
     this.seen = text;
-    this.progress(desk.current, left);
+    this.progress(desk.current, underway);
   }
 
   list(desk) {
@@ -35,23 +35,30 @@ export class Orders {
     this.decide(desk);
   }
 
-  /** How far the part that is under way has come, and when it ends: left in seconds, null if nobody can tell. */
-  progress(number, left) {
-    if (number !== this.number || left > this.left + 0.5) this.whole = left;
+  /** What is under way, how far it has come, and when it ends: left in seconds, null if nobody can tell. */
+  progress(number, underway) {
+    const { what = "", left = null, part = 1, parts = 1 } = underway ?? {};
+    const begins = number !== this.number || (parts === 1 && left > this.left + 0.5);
+    if (begins || !this.whole) this.whole = left;
     Object.assign(this, { number, left });
     const bar = element("commands").querySelector("progress");
     if (!bar) return;
     if (left === null || !this.whole) bar.removeAttribute("value");
-    else bar.value = 1 - left / this.whole;
-    bar.nextSibling.textContent = left === null ? "" : `${Math.ceil(left)} s`;
+    else bar.value = Math.max(0, 1 - left / this.whole);
+    const [seconds, doing] = [".left", ".what"].map((each) => bar.parentElement.querySelector(each));
+    seconds.textContent = left === null ? "" : `${Math.ceil(left)} s`;
+    doing.textContent = parts > 1 ? `${part} of ${parts}: ${what}` : what;
   }
 
   waiting({ number, line }) {
-    const cancel = Object.assign(document.createElement("button"), { textContent: "cancel", className: "small" });
-    cancel.disabled = !this.mine;
+    return item(["b", `${number}`], " ", ["code", line], this.cancel(number, line));
+  }
+
+  cancel(number, line) {
+    const cancel = Object.assign(document.createElement("button"), { textContent: "cancel", className: "small", disabled: !this.mine });
     cancel.setAttribute("aria-label", `cancel ${number}: ${line}`);
     cancel.onclick = () => this.say(`CANCEL ${number}`);
-    return item(`${number} `, ["code", line], cancel);
+    return cancel;
   }
 
   entry({ number, line, stage, text }, now) {
@@ -60,18 +67,18 @@ export class Orders {
     if (now && stage === "STARTED") {
       const bar = Object.assign(document.createElement("progress"), { max: 1 });
       bar.setAttribute("aria-label", `how far ${number} has come`);
-      entry.append(bar, Object.assign(document.createElement("small"), { className: "left" }));
-    }
-    if (now && this.mine && stage === "STARTED" && line !== "STOP") {
-      const cancel = Object.assign(document.createElement("button"), { textContent: "cancel", className: "small" });
-      cancel.onclick = () => this.say(`CANCEL ${number}`);
-      entry.append(" ", cancel);
+      const [seconds, doing] = ["left", "what"].map((className) => Object.assign(document.createElement("small"), { className }));
+      entry.append(bar, seconds, ...(this.mine && line !== "STOP" ? [this.cancel(number, line)] : []), doing);
     }
     return entry;
   }
 
-  decide({ choices, current }) {
+  decide(desk) {
+    const { choices, current } = desk;
+    element("asks-for").textContent = desk.log.find(({ number }) => number === current)?.line ?? "";
+    const asks = choices.length > 0 && element("decision").hidden;
     element("decision").hidden = !choices.length;
+    if (asks) element("decision").scrollIntoView({ block: "center" });
     element("choices").replaceChildren(
       ...choices.map((each) => {
         const button = Object.assign(document.createElement("button"), { textContent: each, disabled: !this.mine });

@@ -1,7 +1,10 @@
 // What was seen, drawn over the camera's picture: where, how far, how sure; and a click on the picture as a place to go.
 import { rounded } from "./elements.js";
+import { free } from "./labels.js";
 
 const SVG = "http://www.w3.org/2000/svg";
+const NARROW = 260; // px: where a name and a distance do not go beside each other
+const LINE = 12; // px from line to line
 const NEAREST = 18; // px of the screen: so near to a thing a click means the thing
 
 export class Overlay {
@@ -59,24 +62,38 @@ export class Overlay {
     if (!this.sight || !this.picture.clientWidth) return;
     const { width, height } = this.lens;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.shown = [];
-    for (const thing of this.things) {
-      const at = this.screen(thing.position);
-      if (!at || at[0] < 0 || at[0] > width || at[1] < 0 || at[1] > height) continue;
-      this.shown.push({ thing, at });
-      this.mark(thing, at);
-    }
+    this.shown = this.things
+      .map((thing) => ({ thing, at: this.screen(thing.position) }))
+      .filter(({ at }) => at && at[0] > 0 && at[0] < width && at[1] > 0 && at[1] < height);
+    this.taken = this.shown.map(({ at: [x, y] }) => ({ x: x - 6, y: y - 6, w: 12, h: 12 })); // no text on a thing
+    for (const { thing, at } of this.shown) this.mark(thing, at);
   }
 
   mark({ name, distance, deviation, accurate, visible }, [x, y, scale]) {
     const kind = `${accurate ? "sure" : "unsure"}${visible ? "" : " hidden"}`;
     const radius = Math.max(6, 2 * deviation * scale);
-    const told = `${name} ${rounded(distance, 2)} m ± ${rounded(1000 * deviation, 0)} mm`;
+    const far = `${rounded(distance, 2)} m ± ${rounded(1000 * deviation, 0)} mm`;
+    const lines = [...(this.lens.width < NARROW ? [name, far] : [`${name} ${far}`]), accurate ? "accurate enough to grasp" : "look again"];
     this.add("circle", { cx: x, cy: y, r: radius, class: kind });
-    const anchor = x < 90 ? "start" : x > this.lens.width - 90 ? "end" : "middle";
-    const text = { x, "text-anchor": anchor, class: kind };
-    this.add("text", { ...text, y: y - radius - 15 }, told);
-    this.add("text", { ...text, y: y - radius - 4 }, accurate ? "accurate enough to grasp" : "look again");
+    if (!this.write(lines, kind, x, y - radius - 4)) this.write([name], kind, x, y - radius - 4);
+  }
+
+  /** Lines above a place, or as near to it as there is room; whether there was. */
+  write(lines, kind, x, y) {
+    const { width, height } = this.lens;
+    const texts = lines.map((line) => this.add("text", { class: kind }, line));
+    const [w, h] = [Math.max(...texts.map((each) => each.getComputedTextLength())), LINE * lines.length];
+    const box = free({ x: x - w / 2, y: y - h, w, h }, this.taken, width, height);
+    if (box.crowded && lines.length > 1) {
+      for (const text of texts) text.remove();
+      return false;
+    }
+    this.taken.push(box);
+    texts.forEach((text, i) => {
+      text.setAttribute("x", box.x + w / 2);
+      text.setAttribute("y", box.y + LINE * (i + 1) - 2);
+    });
+    return true;
   }
 
   add(kind, attributes, text = "") {
@@ -84,5 +101,6 @@ export class Overlay {
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
     made.textContent = text;
     this.svg.append(made);
+    return made;
   }
 }

@@ -1,7 +1,10 @@
 // Health, joints, events and whereabouts: what is shown and not touched.
 import { element, item, rounded } from "./elements.js";
+import { SIDES } from "./map.js";
 
 const FEET = { left: "walks, on the left foot", right: "walks, on the right foot", both: "walks, on both feet" };
+
+const OLD = 1; // s after which a picture is not what the camera sees
 
 export class Panel {
   constructor() {
@@ -25,9 +28,18 @@ export class Panel {
     element("sure").textContent = `${rounded(100 * place.confidence, 0)} %`;
     element("heading").textContent = `${rounded((180 / Math.PI) * place.yaw, 0)}°`;
     element("speed").textContent = `${rounded(place.speed, 2)} m/s`;
-    element("ahead").textContent = place.ahead === null ? "free" : `${rounded(place.ahead, 2)} m`;
+    for (const side of SIDES) element(side).textContent = place.around[side] === null ? "free" : rounded(place.around[side], 2);
     element("looks").textContent = `${rounded((180 / Math.PI) * head.pan, 0)}° left, ${rounded((180 / Math.PI) * head.tilt, 0)}° up`;
     element("legs").textContent = legs === null ? "no walking controller" : legs.trouble || (legs.standing ? "stands" : FEET[legs.bearing] ?? legs.bearing);
+  }
+
+  /** seconds; null if there was never a picture */
+  pictureAge(age) {
+    const old = age !== null && age > OLD;
+    const text = age === null ? "no picture" : age < OLD ? `${rounded(1000 * age, 0)} ms` : `${Math.floor(age)} s old`;
+    element("picture-age").textContent = text;
+    element("old").textContent = old ? text : "";
+    document.body.classList.toggle("old-picture", old);
   }
 
   health({ condition, robot, rate, missed, age, controllers, faults, stopped }) {
@@ -69,6 +81,7 @@ export class Panel {
   remark(text) {
     element("remarks").append(item(text));
     while (element("remarks").children.length > 4) element("remarks").firstChild.remove();
+    element("remarks").scrollTop = element("remarks").scrollHeight;
   }
 
   say(text) {

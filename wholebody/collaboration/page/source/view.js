@@ -2,6 +2,7 @@
 // changed, and so seldom that there is time left for keys: a machine without a graphics card takes long for a picture.
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { Labels } from "./labels.js";
 
 const FASTEST = 40; // ms from picture to picture, at least
 const ASIDE = 0.22; // of the width
@@ -26,6 +27,7 @@ export class View {
     this.controls.target.set(0, 0, 0.6);
     this.controls.addEventListener("change", () => (this.changed = true));
     this.controls.update();
+    this.labels = new Labels(canvas.parentElement, this.camera, [...canvas.parentElement.querySelectorAll(".camera, .legend")]);
     this.frames = 0;
     this.next = this.asked = this.pace = 0;
     this.off = off;
@@ -37,6 +39,12 @@ export class View {
 
   add(object) {
     this.scene.add(object);
+    this.changed = true;
+  }
+
+  remove(object) {
+    this.scene.remove(object);
+    this.labels.remove(object);
     this.changed = true;
   }
 
@@ -90,6 +98,7 @@ export class View {
     if (!this.changed || now < this.next || this.off) return;
     this.changed = false;
     this.renderer.render(this.scene, this.camera);
+    this.labels.place();
     this.frames += 1;
     this.next = performance.now() + Math.max(FASTEST, this.pace > 30 ? SHARE * this.pace : 0);
   }

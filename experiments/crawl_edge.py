@@ -1,0 +1,85 @@
+"""Crawl, A6: Atlas crawls over the edge of a platform that nobody told it of, with and without proof of the ground.
+
+    python -m experiments.crawl_edge [SEEDS]
+
+prints how often it rests on wrists and knees, and how often it tips over or falls, by how far before the robot the
+ground ends: in the first row the left hand comes down beyond the edge, in the second the right, in the third a hand on
+the very edge. Sensors have noise, resolution and one cycle of delay, all links are heavier or lighter than the
+controller thinks by up to 5 %, effort limits are enforced.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+
+from experiments.crawl_gaits import FALLEN, FRESH, start_of
+from experiments.stabilizer_walk import heavier, mass_factor
+from wholebody import robots
+from wholebody.behaviors.crawling import Crawling
+from wholebody.robots.robot import Placement
+from wholebody.simulation import SensorModel, Simulation
+
+HERE, BEGINS = 1.5, 0.2
+"""m: the middle of the robot, and where the platform begins."""
+LEVEL = math.radians(10)
+"""rad: a trunk that leans more from how it began has tipped over."""
+AHEAD = (0.5, 0.76, 0.62)
+"""m from the middle of the robot to the edge; hands begin 0.4 m ahead."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """How it went: whether it fell or tipped over, how far it leans at the end (rad), and what made it stop.
+
+    rests says whether it has come to rest, with both hands on the platform.
+    """
+
+    fell: bool
+    leans: float
+    trouble: str
+    rests: bool
+
+
+def to_an_edge(ahead: float, seed: int, seconds: float, height: float = 0.5, *, proof: bool = True) -> Edge:
+    """Crawl forward on a platform of some height that ends so far ahead of the middle of the robot."""
+    robot = robots.load("atlas")
+    crawling = Crawling(robot)
+    if not proof:
+        crawling.crawler.landing.least = -math.inf
+    scene = f"steps:height={height},count=1,ahead={BEGINS},depth={HERE + ahead - BEGINS}"
+    with Simulation(heavier(robot, mass_factor(seed)), scene, seed=seed, sensors=SensorModel.realistic()) as simulation:
+        base = start_of(crawling).matrix.copy()
+        base[:3, 3] += (HERE, 0.0, height)
+        simulation.reset(crawling.crawler.q[7:], base=Placement.of(base))
+        state, reference = simulation.new_state(), simulation.new_reference()
+        up, leans, fell, touched = base[2, :3], 0.0, False, set()
+        crawling.crawl(velocity=(0.12, 0.0, 0.0))
+        while simulation.time < seconds and not fell:
+            simulation.read(state)
+            crawling.cycle(state, reference)
+            simulation.write(reference)
+            simulation.advance()
+            now = simulation.base_to_world
+            leans = math.acos(min(1.0, float(up @ now[2, :3])))
+            fell = bool(now[2, 3] < base[2, 3] - FALLEN)
+            if simulation.time > seconds - 0.2:
+                touched |= {touch.link for touch in simulation.touches if touch.point_in_world[2] > height - 0.01}
+    rests = crawling.standing and leans < LEVEL and {"l_hand", "r_hand"} <= touched
+    return Edge(fell or leans > LEVEL, leans, crawling.trouble, rests)
+
+
+def main(seeds: int = 5) -> None:
+    """Print the table."""
+    print("| edge ahead | rests on all limbs | tips over | tips over without proof |\n|---|---|---|---|")
+    for ahead in AHEAD:
+        felt, numb = (
+            [to_an_edge(ahead, FRESH + seed, 7.0, proof=proof) for seed in range(seeds)] for proof in (True, False)
+        )
+        rests, fell, fell_numb = sum(r.rests for r in felt), sum(r.fell for r in felt), sum(r.fell for r in numb)
+        print(f"| {ahead:.2f} m | {rests} of {seeds} | {fell} | {fell_numb} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]))

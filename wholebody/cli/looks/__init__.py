@@ -1,0 +1,1 @@
+"""How a running robot looks, to `read` and `status`: watched, as plain data, as tables."""

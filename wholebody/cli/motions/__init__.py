@@ -1,0 +1,1 @@
+"""The commands of `wholebody motion` that are more than a page."""

@@ -1,0 +1,287 @@
+"""WalkingBody: a running robot as the command protocol knows it; it talks to the robot's processes by channels only.
+
+Legs are moved by the walking controller and arms by one of their own, which are told by orders, the head by references.
+If nobody answers a stop, the daemon holds every joint.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+
+from wholebody.behaviors.reaching import Reaching
+from wholebody.behaviors.walking_orders import Doing, Report
+from wholebody.behaviors.walking_orders import Stage as Become
+from wholebody.cli.people.body_settings import BodySettings
+from wholebody.cli.people.errands import Errands
+from wholebody.cli.people.fetching import Fetching
+from wholebody.cli.people.handwork import Handwork
+from wholebody.cli.people.head_mover import HeadMover
+from wholebody.cli.people.legs import Legs
+from wholebody.cli.people.live_parameters import LiveParameters
+from wholebody.cli.people.looking import Looking
+from wholebody.cli.people.readings import of_place, of_state, of_things
+from wholebody.cli.people.steps import Step
+from wholebody.cli.people.troubles import Troubles
+from wholebody.cli.people.whereabouts import Whereabouts
+from wholebody.cli.terminal.requests import Requests
+from wholebody.collaboration.map import Map
+from wholebody.collaboration.rcp.body import Movement, Progress, Stage, Underway
+from wholebody.collaboration.rcp.commands import Drive, Goto, Handle, Move, Order, Position, Stop
+from wholebody.errors import BadRobot, WholebodyError
+from wholebody.hardware import Names
+from wholebody.messages import Verb
+from wholebody.robots import Robot
+
+ANSWER_WITHIN = 1.0
+"""s in which a walking controller takes a stop."""
+
+
+class WalkingBody:
+    """A Body (collaboration/rcp/body.py). Controllers may come and go."""
+
+    def __init__(self, robot: Robot, name: str = "", map: Map | None = None) -> None:
+        self.name = Names(name).robot
+        self.map = map or Map()
+        self.settings = BodySettings.of(robot)
+        self.live = LiveParameters(self.name, self.settings.parameters())
+        self.legs = Legs(self.name)
+        self.where = Whereabouts(self.name, self.legs.place)
+        self.head = HeadMover(robot, self.name, self.settings.head)
+        self.looking = Looking(robot, self.name, self.where, self.head)
+        self.fetching = self._fetching(robot)
+        self.movements: Mapping[str, Movement] = {each.name: each for each in self._movements()}
+        self._requests = Requests(self.name)
+        self._troubles = Troubles(self.name, self.legs.doing)
+        self._errand: Iterator[Step] | None = None
+        self._number = 0  # of the order that is done
+        self._step: Step | None = None  # the part of it that is under way
+        self._driving: Drive | None = None
+        self._stopping = 0.0  # since when
+        self._looking = False
+        self._news: list[Progress] = []
+
+    # What can be asked.
+
+    def complaint(self, order: Order) -> str:
+        """Why an order cannot be taken at all."""
+        if isinstance(order, Move) and order.movement == "HEAD":
+            return self.head.complaint(order)
+        if isinstance(order, Handle) and (complaint := self._handling_complaint(order)):
+            return complaint
+        doing = self.doing()
+        if doing is None:
+            return "no walking controller runs, or not yet: it takes some seconds to start"
+        if doing.trouble:
+            return f"{doing.trouble}; RESUME lets it stand up again, if it can"
+        return self._way_complaint(order)
+
+    def strategies(self, order: Order) -> Sequence[str]:
+        """Which thing is meant, or which arm shall do it; walking leaves nothing to decide."""
+        return self.fetching.strategies(order) if self.fetching is not None and isinstance(order, Handle) else ()
+
+    def begin(self, number: int, order: Order, strategy: str) -> None:
+        """Begin an order, or go on with a Drive."""
+        goes_on = number == self._number and self._errand is None and self._driving is not None
+        self._number, self._looking, self._stopping = number, False, 0.0
+        self._driving = order if isinstance(order, Drive) else None
+        try:
+            if isinstance(order, Move) and order.movement == "HEAD":
+                self.head.turn(order)
+                self._errand, self._looking = None, True
+            elif goes_on and isinstance(order, Drive):
+                self._step = self._errands().drive(order)
+            else:
+                self._errand = self._errand_for(order, strategy)
+                self._go_on()
+        except WholebodyError as error:
+            self._fail(str(error))
+
+    def stop(self, number: int) -> None:
+        """Stand, after the steps that cannot be taken back; without a walking controller the daemon stops the robot."""
+        self._number, self._errand, self._driving, self._looking = number, None, None, False
+        self.head.hold()
+        if self.fetching is not None:
+            self.fetching.stop()
+        try:
+            self._step = self._errands().stop()
+            self._stopping = time.monotonic()
+        except WholebodyError:
+            self._hold_everything("no walking controller runs")
+
+    def resume(self) -> str:
+        """Let the daemon follow references again; stand up, if something had gone wrong."""
+        try:
+            said = self._requests.ask(Verb.RESUME, timeout=1.0).text
+            doing = self.doing()
+            if doing is not None and doing.trouble:
+                self.legs.connected().stand()
+                said = f"{said}; it stands up"
+        except WholebodyError as error:
+            return str(error)
+        return said
+
+    # What becomes of it.
+
+    def news(self) -> Iterator[Progress]:
+        """What happened since it was last asked; the head goes on meanwhile."""
+        self.head.update()
+        if self._looking:
+            self._see_head()
+        elif self._step is not None:
+            try:
+                self.legs.connected()
+                self._see(self._step.reports())
+            except WholebodyError as error:
+                self._fail(str(error))
+        news, self._news = self._news, []
+        yield from news
+
+    def remarks(self) -> Iterator[str]:
+        """What it has seen, and how well its arms reach what they are asked to."""
+        yield from self.looking.remarks() if self.fetching is None else self.fetching.remarks()
+
+    def troubles(self) -> tuple[str, ...]:
+        """What is wrong with the robot, its joints, its daemon, or the walking controller."""
+        return self._troubles.now()
+
+    def doing(self) -> Doing | None:
+        """What the walking controller does; None if none runs."""
+        return self.legs.doing()
+
+    def underway(self) -> Underway | None:
+        """What it does for the order, and how long that will take."""
+        if self._looking:
+            return Underway("turns the head", self.head.left)
+        with contextlib.suppress(WholebodyError):
+            return None if self._step is None else self._step.underway()
+        return None  # its controller has ended
+
+    def sensors(self) -> dict[str, str]:
+        """Every reading, by label."""
+        state = self.where.state()
+        if state is None:
+            return {}
+        return {
+            **of_state(state),
+            **of_place(self.where.sight(), self.map),
+            **of_things(self.looking.all()),
+            "head.pan": f"{self.head.pan:.3f}",
+            "head.tilt": f"{self.head.tilt:.3f}",
+        }
+
+    def parameters(self) -> dict[str, str]:
+        """Every parameter, by name."""
+        return self.live.values()
+
+    def set_parameter(self, name: str, value: str) -> Future[None] | None:
+        """Set one; BadParameter says why not, later if a controller has to be asked."""
+        return self.live.set(name, value)
+
+    def position(self) -> Position:
+        """Where the robot believes it is."""
+        place, _, confidence = self.where.sight()
+        return Position(round(place.x, 3), round(place.y, 3), round(confidence, 3))
+
+    def correct(self, position: Position) -> None:
+        """Somebody knows better."""
+        self.where.correct(position)
+
+    def close(self) -> None:
+        """Let go of head and channels."""
+        self.head.close()
+        self.live.close()
+        if self.fetching is not None:
+            self.fetching.close()
+        self.legs.close()
+
+    # How it is done.
+
+    def _movements(self) -> Iterator[Movement]:
+        yield Movement("WALKING", ("FORWARD", "BACKWARD", "LEFT", "RIGHT"), "STEPS", 50, whole=True)
+        yield Movement("TURNING", ("LEFT", "RIGHT"), "DEGREES", 360)
+        if (head := self.head.turns()) is not None:
+            yield head
+
+    def _fetching(self, robot: Robot) -> Fetching | None:
+        """None if the robot has no hands."""
+        with contextlib.suppress(BadRobot):
+            hands = Handwork(self.name, self.looking, Reaching(robot))
+            return Fetching(hands, self.map, self.settings.use)
+        return None
+
+    def _handling_complaint(self, order: Handle) -> str:
+        if self.fetching is not None:
+            return self.fetching.complaint(order)
+        if order.verb != "GOTO":
+            return f"nobody here can {order.verb.lower()} things: this robot has no hands"
+        known = ", ".join(self.map.objects) or "none"
+        return "" if order.object in self.map.objects else f"no object '{order.object}' on the map; there are: {known}"
+
+    def _way_complaint(self, order: Order) -> str:
+        if not isinstance(order, Goto):
+            return ""
+        way = self._errands().way(order.x, order.y)
+        return f"{way.block.name} is in the way" if way.block is not None and not way.occupied else ""
+
+    def _errand_for(self, order: Order, strategy: str) -> Iterator[Step]:
+        errands = self._errands()
+        match order:
+            case Move():
+                return errands.move(order)
+            case Goto():
+                return errands.goto(order.x, order.y)
+            case Handle() if self.fetching is not None:
+                return self.fetching.steps(order, strategy, errands)
+            case Handle():
+                there = self.map.objects[order.object]
+                return errands.goto(there.x, there.y)
+            case Drive() | Stop():
+                return errands.stand()
+
+    def _errands(self) -> Errands:
+        return Errands(self.legs.connected(), self.where, self.map, self.settings)
+
+    def _see_head(self) -> None:
+        if self.head.arrived:
+            self._finish(Stage.COMPLETED)
+        elif self.head.stuck:
+            self._fail("the head does not come to where it was told to look")
+
+    def _see(self, reports: Sequence[Report]) -> None:
+        if self._stopping and not reports and time.monotonic() > self._stopping + ANSWER_WITHIN:
+            self._hold_everything("the walking controller does not answer")
+        end = next((each for each in reports if each.stage.final), None)
+        if end is None:
+            return
+        if end.stage is not Become.COMPLETED:
+            self._fail(end.text or end.stage.name.lower())
+        elif self._errand is not None:
+            self._go_on()
+        else:
+            self._finish(Stage.COMPLETED)
+
+    def _go_on(self) -> None:
+        """Give the walking controller the next order of the errand."""
+        assert self._errand is not None
+        self._step = next(self._errand, None)
+        if self._step is not None:
+            return
+        self._errand = None
+        if self._driving is not None:
+            self._step = self._errands().drive(self._driving)
+        else:
+            self._finish(Stage.COMPLETED)
+
+    def _hold_everything(self, why: str) -> None:
+        self._requests.stop()
+        self._finish(Stage.COMPLETED, f"{why}: the daemon holds every joint; RESUME lets it go on")
+
+    def _fail(self, why: str) -> None:
+        self._finish(Stage.FAILED, why)
+
+    def _finish(self, stage: Stage, text: str = "") -> None:
+        self._errand, self._driving, self._step, self._looking, self._stopping = None, None, None, False, 0.0
+        self._news.append(Progress(self._number, stage, text))

@@ -1,0 +1,1 @@
+"""What runs as a process of its own: begun by commands, found by the channels that it writes."""

@@ -1,0 +1,56 @@
+"""The crawling controller as a process: it takes orders from anybody through channels, and says what becomes of them.
+
+python -m wholebody.cli.processes.crawl NAME ROBOT; a CrawlingClient talks to it, `wholebody set` changes its gait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from wholebody import robots
+from wholebody.behaviors.crawling import Crawling
+from wholebody.behaviors.crawling_desk import CONTROLLER, CrawlingDesk
+from wholebody.behaviors.crawling_parameters import crawling_parameters
+from wholebody.cli.processes.as_process import as_process
+from wholebody.cli.processes.each_state import each_state
+from wholebody.cli.processes.walk import NOTHING_ELSE, SILENCE
+from wholebody.hardware import Names
+from wholebody.hardware.connection import Connection, connect
+from wholebody.parameters.desk import Desk
+from wholebody.parameters.records import ControllerNames
+from wholebody.realtime import until_told
+
+
+def run(name: str, robot: str, goes_on: Callable[[], bool]) -> None:
+    """Connect, and do what is ordered, until told to end."""
+    crawling = Crawling(robots.load(robot))
+    names = ControllerNames(Names(name).robot, CONTROLLER)
+    with (
+        connect(CONTROLLER, name, period=SILENCE) as connection,
+        Desk(names, crawling_parameters(crawling), {"robot": robot, **NOTHING_ELSE}) as tuning,
+        CrawlingDesk(crawling, name) as desk,
+    ):
+        serve(connection, desk, tuning, goes_on)
+
+
+def serve(connection: Connection, desk: CrawlingDesk, tuning: Desk, goes_on: Callable[[], bool]) -> None:
+    """The loop: newest state, parameters, orders, one cycle, one reference. Told to end, it comes to rest first."""
+    ending = False
+    for going in each_state(connection, goes_on):
+        if not ending and not going:
+            ending = True
+            desk.end(connection.now, "the controller was told to end")
+        tuning.serve(connection.now)
+        if desk.cycle(connection.state, connection.reference):
+            connection.put()
+        if ending and not desk.moving:
+            return
+
+
+def main(name: str, robot: str) -> None:
+    """Serve until SIGTERM or SIGINT."""
+    run(name, robot, until_told())
+
+
+if __name__ == "__main__":
+    as_process("crawl", main)

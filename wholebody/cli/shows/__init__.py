@@ -1,0 +1,1 @@
+"""Virtual robots that walk and crawl before people: world, script, film, report."""

@@ -1,0 +1,103 @@
+"""Script: one order to a walking robot after the other, each when the one before is done; it never waits itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.behaviors.walking_orders import Stage
+from wholebody.errors import BadFootsteps
+from wholebody.locomotion.footsteps import Feet, Footstep, Place, StepLimits, in_place, to_place
+
+Act = Callable[[float], float]
+"""What is no order to the robot, such as to push it: with a number, and for how many seconds to wait then."""
+ORDERS: dict[str, Callable[[WalkingClient, float], int]] = {
+    "stand": lambda robot, seconds: robot.stand(seconds or 2.0),
+    "walk": lambda robot, metres: robot.walk(distance=metres),
+    "aside": lambda robot, metres: robot.go(leftward=metres),
+    "turn": lambda robot, degrees: robot.turn(math.radians(degrees)),
+    "step": lambda robot, count: robot.walk(steps_in_place=int(count)),
+    "stop": lambda robot, number: robot.stop(),
+}
+"""What it can be told, with one number each."""
+STEPS: dict[str, Callable[[Feet, float, StepLimits], tuple[Footstep, ...]]] = {
+    "walk": lambda feet, metres, limits: to_place(feet, Place(metres, 0.0, 0.0), limits),
+    "aside": lambda feet, metres, limits: to_place(feet, Place(0.0, metres, 0.0), limits),
+    "turn": lambda feet, degrees, limits: to_place(feet, Place(0.0, 0.0, math.radians(degrees)), limits),
+    "step": lambda feet, count, limits: in_place(feet, int(count), limits),
+}
+"""The steps that it takes for it."""
+
+
+class Done(NamedTuple):
+    """A line that was done, and when."""
+
+    time: float  # s
+    line: str
+
+
+class Script:
+    """Lines such as "walk 2", and acts of one's own by the same words."""
+
+    def __init__(self, lines: Sequence[str], acts: dict[str, Act] | None = None) -> None:
+        self._acts: dict[str, Act] = {"wait": lambda seconds: seconds, **(acts or {})}
+        self.lines = tuple(lines)
+        self._todo = [self._read(line) for line in lines]
+        self._order = 0
+        self._until = -math.inf
+        self.now = ""
+        self.done: list[Done] = []
+        self.trouble = ""
+
+    def rehearse(self, feet: Feet, limits: StepLimits) -> None:
+        """BadFootsteps if there is a line for which this robot has no steps, before any is done."""
+        for line, (word, number) in zip(self.lines, self._todo, strict=True):
+            if word in STEPS:
+                try:
+                    STEPS[word](feet, number, limits)
+                except BadFootsteps as error:
+                    raise BadFootsteps(f"'{line}': {error}") from error
+
+    @property
+    def over(self) -> bool:
+        """Whether all is done, or nothing more can be."""
+        return bool(self.trouble) or not (self.now or self._todo)
+
+    def go_on(self, robot: WalkingClient, time: float) -> None:
+        """See what became of the line under way, and take the next one if it is done."""
+        if self.over or time < self._until or (self._order and not self._is_done(robot)):
+            return
+        if self.now:
+            self.done.append(Done(time, self.now))
+        self.now, self._order = "", 0
+        if self._todo:
+            self._begin(robot, *self._todo.pop(0), time)
+
+    def _begin(self, robot: WalkingClient, word: str, number: float, time: float) -> None:
+        self.now = f"{word} {number:g}" if number else word
+        if word in self._acts:
+            self._until = time + self._acts[word](number)
+        else:
+            self._order = ORDERS[word](robot, number)
+
+    def _is_done(self, robot: WalkingClient) -> bool:
+        reports = robot.reports(self._order)
+        if not reports or not reports[-1].stage.final:
+            return False
+        last = reports[-1]
+        if last.stage is not Stage.COMPLETED:
+            self.trouble = f"'{self.now}' was {last.stage.name.lower()}: {last.text}"
+        return last.stage is Stage.COMPLETED
+
+    def _read(self, line: str) -> tuple[str, float]:
+        known = (*ORDERS, *self._acts)
+        word, *numbers = line.split() or [""]
+        try:
+            number = float(numbers[0]) if numbers else 0.0
+            if word in known and len(numbers) <= 1 and math.isfinite(number):
+                return word, number
+        except ValueError:
+            pass
+        raise BadFootsteps(f"'{line}' is no order; say one of {', '.join(known)} and a number, such as 'walk 2'")

@@ -1,0 +1,1 @@
+"""The robot joint by joint in a terminal: what the console does."""

@@ -1,0 +1,44 @@
+// Things that were seen, in the 3D view: each as thick as it looks, with its name, in a ball where it is with 95 %.
+import * as THREE from "three";
+
+const HEIGHT = 0.24; // m; how tall a thing is nobody has measured
+const SIGMAS = 2.8; // of a ball that has 95 % of a normal distribution in three dimensions
+const [SURE, UNSURE] = [0x69db7c, 0xffd43b];
+
+export class Things {
+  constructor(view) {
+    Object.assign(this, { view, shown: new Map() });
+  }
+
+  /** things: as the news has them */
+  show(things) {
+    for (const [name, group] of this.shown) {
+      if (things.some((each) => each.name === name)) continue;
+      this.view.remove(group);
+      this.shown.delete(name);
+    }
+    for (const thing of things) this.put(this.shown.get(thing.name) ?? this.make(thing.name), thing);
+    this.view.changed = true;
+  }
+
+  put(group, { position, radius, deviation, accurate, visible }) {
+    const [post, ball] = group.children;
+    group.position.set(...position);
+    post.scale.set(radius, HEIGHT, radius);
+    ball.scale.setScalar(radius + SIGMAS * deviation);
+    for (const each of [post, ball]) each.material.color.set(accurate ? SURE : UNSURE);
+    post.material.opacity = visible ? 0.9 : 0.4;
+  }
+
+  make(name) {
+    const glass = { transparent: true, depthWrite: false };
+    const post = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 20), new THREE.MeshStandardMaterial({ transparent: true }));
+    post.rotateX(Math.PI / 2);
+    const ball = new THREE.Mesh(new THREE.SphereGeometry(1, 24, 16), new THREE.MeshStandardMaterial({ ...glass, opacity: 0.3 }));
+    const group = new THREE.Group().add(post, ball);
+    this.view.labels.add(group, name, HEIGHT);
+    this.shown.set(name, group);
+    this.view.add(group);
+    return group;
+  }
+}
