@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -73,6 +74,25 @@ def test_a_trunk_that_does_not_pitch_spares_the_elbow_of_the_hand_that_bears(mon
         hardest.append(np.abs(efforts).max() / robot.joint("l_arm_elx").effort)
     assert hardest[0] > 1.3, "the control arm: while a hand comes down 5 cm lower"
     assert hardest[1] < 0.8 * hardest[0]
+
+
+def test_knees_swing_outward_so_that_hips_roll_more_slowly_and_hands_swing_straight():
+    robot, fastest = robots.load("atlas"), []
+    for outward in (0.0, SLOW.outward):
+        crawler = Crawler(robot, replace(SLOW, outward=outward))
+        on_plan(crawler, known_ground(BLOCKS))
+        rolls, aside = [], dict.fromkeys(range(4), 0.0)
+        for target, _ in planned(crawler, 30.0):
+            up, step = crawler._planned_rotation[2], crawler.pattern._step
+            rolls.append(math.atan2(up[1], up[2]))
+            if not all(target.bearing):
+                off = target.places[step.limb, 1] - step.places[step.limb, 1]
+                aside[step.limb] = max(aside[step.limb], abs(off) - abs(step.goal[1] - step.places[step.limb, 1]))
+        assert max(aside[limb] for limb in KNEES) == pytest.approx(outward, abs=0.03)
+        assert max(aside[limb] for limb in range(4) if limb not in KNEES) < 1e-9
+        fastest.append(np.abs(np.diff(rolls)).max() / 0.01)
+    assert fastest[0] > 1.2, "rad/s, the control arm"
+    assert fastest[1] < 0.8 * fastest[0]
 
 
 STEP = "steps:height=0.1,count=1,depth=2.5,ahead=0.6"

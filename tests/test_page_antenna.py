@@ -10,11 +10,11 @@ pytestmark = [in_browser, pytest.mark.timeout(900)]  # a busy machine simulates 
 LONG = 400_000  # ms
 
 
-def done(page, line):
-    """Wait until a command has come to its end; how."""
+def assert_completed(page, line):
+    """Wait until a command has come to its end, which is a good one."""
     entry = page.locator("#commands li", has_text=line).first
     wait_for(lambda: entry.count() and entry.get_attribute("data-stage") not in ("QUEUED", "STARTED"), LONG / 1000)
-    return entry.get_attribute("data-stage")
+    assert entry.get_attribute("data-stage") == "COMPLETED", entry.text_content()
 
 
 def types(page, line):
@@ -24,7 +24,7 @@ def types(page, line):
 
 
 def test_a_person_finds_the_antenna_on_the_video_and_has_it_grasped_used_carried_and_put_down(browser):
-    with Rig(scene="antenna", seed=2) as rig:
+    with Rig(scene="antenna", seed=2, real_time=2.0) as rig:
         rig.begin("processes.camera", rig.robot.name, "antenna")
         rig.begin("processes.arms", rig.robot.name)
         with page_of(NAME, "--no-camera", "--silence", "10") as address:
@@ -34,12 +34,12 @@ def test_a_person_finds_the_antenna_on_the_video_and_has_it_grasped_used_carried
             page.click("#control")
             page.wait_for_selector("body[data-control=mine]")
             types(page, "MOVE TURNING LEFT 40 DEGREES")
-            assert done(page, "TURNING LEFT 40") == "COMPLETED"
+            assert_completed(page, "TURNING LEFT 40")
             wait_for(lambda: "candidate_2" in page.text_content("#seen"), 60)
 
             types(page, "GOTO OBJECT(antenna)")
             page.click("#choices >> text=candidate_2", timeout=60_000)
-            assert done(page, "GOTO OBJECT(antenna)") == "COMPLETED"
+            assert_completed(page, "GOTO OBJECT(antenna)")
             wait_for(lambda: "accurate enough to grasp" in page.text_content("#seen"))
             assert "antenna" in page.text_content("#seen"), "it has the name that people gave it"
 
@@ -48,7 +48,7 @@ def test_a_person_finds_the_antenna_on_the_video_and_has_it_grasped_used_carried
             wait_for(lambda: "manipulability" in page.text_content("#remarks"))
             page.screenshot(path=SCREENSHOTS / "page.png") if SCREENSHOTS else None
             page.click("#choices >> text=right_arm")
-            assert done(page, "GRAB OBJECT(antenna)") == "COMPLETED"
+            assert_completed(page, "GRAB OBJECT(antenna)")
             assert rig.world.held == {"right": "antenna"}
             wait_for(lambda: page.is_enabled("[aria-label='put down antenna']"), 10)
 
@@ -56,16 +56,16 @@ def test_a_person_finds_the_antenna_on_the_video_and_has_it_grasped_used_carried
             rig.world.spoil = lambda state: heights.append(rig.world.thing_poses[rig.world.things.index("antenna"), 2])
             page.click("[aria-label='use antenna']")
             wait_for(lambda: "of 3: holds it up" in page.text_content("#commands .what"), 30)
-            assert done(page, "USE OBJECT(antenna)") == "COMPLETED"
+            assert_completed(page, "USE OBJECT(antenna)")
             assert max(heights) > heights[0] + 0.1, "it is held up"
             assert heights[-1] == pytest.approx(heights[0], abs=0.03), "and taken down again"
             assert rig.world.held == {"right": "antenna"}
 
             page.click("[aria-label='go to goal_stand']")
-            assert done(page, "GOTO OBJECT(goal_stand)") == "COMPLETED"
+            assert_completed(page, "GOTO OBJECT(goal_stand)")
             assert rig.world.held == {"right": "antenna"}
             page.click("[aria-label='put down antenna']")
-            assert done(page, "DROP OBJECT(antenna)") == "COMPLETED"
+            assert_completed(page, "DROP OBJECT(antenna)")
             assert rig.world.held == {}
             assert_stands_on_the_goal(rig)
             wait_for(lambda: page.locator("[aria-label='put down antenna']").count() == 0, 10)

@@ -153,8 +153,8 @@ def test_commands_are_on_the_first_screen_and_parameters_say_what_they_mean(page
     page.wait_for_selector("#commands [data-stage]", timeout=60_000)
     box = page.locator("#commands").bounding_box()
     assert box["y"] + box["height"] < 800
-    page.click("text=Parameters")
-    assert page.is_visible("text=how fast keys and sticks make it walk")
+    page.click("summary:text('Parameters')")
+    page.wait_for_selector("text=how fast keys and sticks make it walk", timeout=60_000)
     described = page.get_attribute("[id='parameter-walking.speed']", "aria-describedby")
     assert "how fast keys" in page.text_content(f"[id='{described}']")
 

@@ -46,6 +46,7 @@ class CrawlGait:
     pace          how fast steps follow each other; at the same velocity, slower ones are longer
     briefest      all limbs on the ground, between two swings
     lift          how high a limb that swings is lifted
+    outward       how far aside a knee that swings goes, away from the body: so its hip need not rise over it
     margin        of the centre of mass, inside of what bears while a limb swings
     sway          of the zero-moment point about the centre of mass while it leans
     forward       the farthest that a cycle goes forward
@@ -68,6 +69,7 @@ class CrawlGait:
     pace: Annotated[float, Unit("1"), Bounds(0.2, 1.5)] = 1.0
     briefest: Annotated[float, Unit("s"), Bounds(0.02, 5.0)] = 0.15
     lift: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.05
+    outward: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.0
     margin: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.04
     sway: Annotated[float, Unit("m"), Bounds(0.001, 0.5)] = 0.06
     forward: Annotated[float, Unit("m"), Bounds(0.01, 2.0)] = 0.4

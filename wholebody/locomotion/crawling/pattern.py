@@ -104,7 +104,7 @@ class CrawlPattern:
             phase = (time - step.lift) / (step.end - step.lift)
             places[step.limb] += minimum_jerk(phase) * (step.goal - places[step.limb])
             ground[step.limb] = places[step.limb, 2]
-            places[step.limb, 2] += step.rise * bump(phase)
+            places[step.limb] += step.bow * bump(phase)
         bearing = tuple(not (flies and limb == step.limb) for limb in range(4))
         com = beside(body, self.gait.com) + step.lean_at(time)
         return CrawlTarget(places, ground, step.behind_at(time), bearing, load, com, body)
@@ -118,18 +118,19 @@ class CrawlPattern:
         if step.limb is None or time < step.lift or self._stranded:
             return 1.0
         way = abs(float(step.goal[2] - step.places[step.limb, 2]))
-        return UNHURRIED / (step.rise - self.gait.lift + way) if way > HIGH else 1.0
+        return UNHURRIED / (float(step.bow[2]) - self.gait.lift + way) if way > HIGH else 1.0
 
     def retreat(self, time: float) -> None:
         """Take the limb that came down last back to where it came from, and rest between the limbs, for good."""
         here, limb = self.at(time), self._last
         lift = time + RETREATING
         end = lift + self.gait.swing_of(limb, self.gait.forward)
-        rise = self._rise(here.places[limb], self._left) + OVER
+        bow = self._bow(limb, here.places[limb], self._left, here.body.yaw)
+        bow[2] += OVER
         lean = here.com - beside(here.body, self.gait.com)
         self._stranded, self.velocity = True, REST
         self._step = CrawlStep(
-            time, lift, lift, end, limb, here.places, self._left, rise, np.array([here.behind, here.behind]),
+            time, lift, lift, end, limb, here.places, self._left, bow, np.array([here.behind, here.behind]),
             np.array([lean, lean]), (here.body, here.body), (REST, REST),
         )  # fmt: skip
 
@@ -155,7 +156,7 @@ class CrawlPattern:
         lean = self._lean(limb, places, goal, (start, body), swing)
         leant = done.end + max(self._wait(done.lean[1], lean), gait.briefest) / gait.pace
         planned = CrawlStep(
-            done.end, leant, leant, leant + swing, limb, places, goal, self._rise(places[limb], goal),
+            done.end, leant, leant, leant + swing, limb, places, goal, self._bow(limb, places[limb], goal, body.yaw),
             np.array([done.behind[1], self._behind(places, limb, goal, body.yaw)]),
             np.array([done.lean[1], lean]), (start, body), (before, velocity),
         )  # fmt: skip
@@ -179,15 +180,19 @@ class CrawlPattern:
             lean = within(others, lifting + lean, gait.margin + SURER * climb) - lifting
         return np.asarray(lean)
 
-    def _rise(self, start: Array, goal: Array) -> float:
-        """How much higher than a straight way a limb goes in the middle, so that it is over all that is on its way.
+    def _bow(self, limb: int, start: Array, goal: Array, yaw: float) -> Array:
+        """How far off a straight way a limb goes in the middle, x y z: a knee outward, and over all that is on its way.
 
         lift + max (h(s) − z(s)) / b(s) over instants s, where z is the straight way, and b is how far it has risen. A
-        knee that passes below its hip, a thigh's length above, lifts the hip with it: so no higher than needed.
+        knee that passes below its hip, a thigh's length above, lifts the hip with it: so no higher than needed, and
+        beside the hip rather than below it.
         """
-        way = start + SHARES[:, None] * (goal - start)
+        aside = math.copysign(self.gait.outward, self.gait.places[limb, 1]) if limb in KNEES else 0.0
+        bow = np.array([*beside(Place(0.0, 0.0, yaw), np.array([0.0, aside])), 0.0])
+        way = start + SHARES[:, None] * (goal - start) + bump(PHASES)[:, None] * bow
         over = (self.ground.highest_at(way[:, :2]) - way[:, 2]) / bump(PHASES)
-        return self.gait.lift + max(0.0, float(over.max()))
+        bow[2] = self.gait.lift + max(0.0, float(over.max()))
+        return bow
 
     def _shin(self, yaw: float) -> Array:
         """From a knee back to the toes, x y."""
@@ -226,7 +231,7 @@ class CrawlPattern:
         stop = body.moved(Velocity(*(value / 2 for value in before)), end - time)
         leans, behinds = np.array([lean, middle]), np.array([behind, behind])
         return CrawlStep(
-            time, end, end, end, None, places, np.zeros(3), 0.0, behinds, leans, (body, stop), (before, REST)
+            time, end, end, end, None, places, np.zeros(3), np.zeros(3), behinds, leans, (body, stop), (before, REST)
         )  # fmt: skip
 
     def _wait(self, start: Array, end: Array) -> float:

@@ -1,7 +1,7 @@
 """rough_gait_of: how a robot crawls over ground that is not level.
 
 Slowly: the centre of mass is well inside of what bears before a limb lifts, and all but rests while it swings; short
-steps, lifted high, so that limbs find places beside edges and clear them.
+steps, lifted high, so that limbs find places beside edges and clear them; knees swing outward, so that hips roll less.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from wholebody.motion.imitating_limbs import limbs_of
 TIMES = {"swing": 1.2, "hand_swing": 0.9, "briefest": 0.3}
 """s."""
 SIZES = {
-    "lift": 0.09, "margin": 0.13, "lean": 0.19, "careful_lean": 0.16, "sway": 0.08, "careful_sway": 0.08,
-    "forward": 0.8, "toes": 0.055,
+    "lift": 0.09, "outward": 0.265, "margin": 0.13, "lean": 0.19, "careful_lean": 0.16, "sway": 0.08,
+    "careful_sway": 0.08, "forward": 0.8, "toes": 0.055,
 }  # fmt: skip
 """In lengths of a thigh."""
 

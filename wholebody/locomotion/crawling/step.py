@@ -37,10 +37,10 @@ class CrawlTarget:
 class CrawlStep:
     """From `begin` on the centre of mass leans, until `leant`; from `lift` to `end` a limb swings, or none.
 
-    places and velocity are those at the begin, goal is where the limb comes down, x y z, and rise how much higher than
-    a straight way it goes; behind (2 × 4) is how much higher than limbs feet are carried, at the begin and at the
-    end; lean (2 × 2) is from where to where the centre of mass leans, x y in
-    world, from its place beside the body.
+    places and velocity are those at the begin, goal is where the limb comes down, x y z, and bow how far off a
+    straight way it is in the middle, x y z; behind (2 × 4) is how much higher than limbs feet are carried, at the begin
+    and at the end; lean (2 × 2) is from where to where the centre of mass leans, x y in world, from its place beside
+    the body.
     """
 
     begin: float
@@ -50,7 +50,7 @@ class CrawlStep:
     limb: int | None
     places: Array
     goal: Array
-    rise: float
+    bow: Array
     behind: Array
     lean: Array
     body: tuple[Place, Place]
