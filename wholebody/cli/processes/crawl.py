@@ -1,6 +1,7 @@
 """The crawling controller as a process: it takes orders from anybody through channels, and says what becomes of them.
 
-python -m wholebody.cli.processes.crawl NAME ROBOT; a CrawlingClient talks to it, `wholebody set` changes its gait.
+python -m wholebody.cli.processes.crawl NAME ROBOT; a CrawlingClient talks to it, `wholebody set` changes its gait,
+`wholebody motion support NAME` shows what bears and where the centre of mass is.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from wholebody.behaviors.crawling_parameters import crawling_parameters
 from wholebody.cli.processes.as_process import as_process
 from wholebody.cli.processes.each_state import each_state
 from wholebody.cli.processes.walk import NOTHING_ELSE, SILENCE
+from wholebody.cli.shows.support import SupportShown
+from wholebody.estimation.support_view import SupportPublisher
 from wholebody.hardware import Names
 from wholebody.hardware.connection import Connection, connect
 from wholebody.parameters.desk import Desk
@@ -29,11 +32,14 @@ def run(name: str, robot: str, goes_on: Callable[[], bool]) -> None:
         connect(CONTROLLER, name, period=SILENCE) as connection,
         Desk(names, crawling_parameters(crawling), {"robot": robot, **NOTHING_ELSE}) as tuning,
         CrawlingDesk(crawling, name) as desk,
+        SupportPublisher(Names(name).robot) as publisher,
     ):
-        serve(connection, desk, tuning, goes_on)
+        serve(connection, desk, tuning, SupportShown(crawling.crawler, publisher), goes_on)
 
 
-def serve(connection: Connection, desk: CrawlingDesk, tuning: Desk, goes_on: Callable[[], bool]) -> None:
+def serve(
+    connection: Connection, desk: CrawlingDesk, tuning: Desk, shown: SupportShown, goes_on: Callable[[], bool]
+) -> None:
     """The loop: newest state, parameters, orders, one cycle, one reference. Told to end, it comes to rest first."""
     ending = False
     for going in each_state(connection, goes_on):
@@ -43,6 +49,8 @@ def serve(connection: Connection, desk: CrawlingDesk, tuning: Desk, goes_on: Cal
         tuning.serve(connection.now)
         if desk.cycle(connection.state, connection.reference):
             connection.put()
+        if desk.on_limbs:
+            shown.look(connection.state)
         if ending and not desk.moving:
             return
 
