@@ -14,7 +14,7 @@ from wholebody.cli.crawl import crawl
 from wholebody.cli.shows.ground import LENS, known_ground, known_heights
 from wholebody.errors import BadGoal
 from wholebody.locomotion.crawling.crawler import SOFTNESS, Crawler
-from wholebody.locomotion.crawling.footholds import RoughGround
+from wholebody.locomotion.crawling.footholds import LevelGround, RoughGround
 from wholebody.locomotion.crawling.ground_mapper import GroundMapper
 from wholebody.locomotion.crawling.joints import BENT, FOOT, LEVEL
 from wholebody.locomotion.crawling.landing import Landing
@@ -166,6 +166,24 @@ def test_shins_and_feet_are_over_the_ground_behind_their_knees():
             assert z > heights.at(x, y) + 0.1, "the ankle, below which are 8 cm of foot"
             assert target.behind[knee] >= heights.at(x, y) - target.ground[knee] - 1e-9 or not target.bearing[knee]
     assert higher > 0.02, "it did come to lower ground"
+
+
+@pytest.mark.parametrize("knee", KNEES)
+def test_a_knee_that_is_pressed_down_does_not_push_its_foot_into_the_ground_before_it(knee):
+    crawler = Crawler(robots.load("atlas"), SLOW)
+    on_plan(crawler, LevelGround())
+    foot = {index: foot for index, foot, _ in crawler.joints._feet}[knee]
+
+    def settled(pressed):
+        crawler.landing.pressed[knee] = pressed
+        for _ in range(400):
+            crawler._solved(crawler.pattern.at(0.0))
+        at = crawler.model.at(crawler.q)
+        return at.position(crawler.joints.frames[knee])[2], at.position(foot)[2]
+
+    (knee_before, foot_before), (knee_after, foot_after) = settled(0.0), settled(0.03)
+    assert knee_after == pytest.approx(knee_before - 0.03, abs=0.004)
+    assert foot_after > foot_before - 0.01
 
 
 def test_a_robots_camera_maps_the_blocks_before_it():

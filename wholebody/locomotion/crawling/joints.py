@@ -138,7 +138,7 @@ class CrawlJoints:
         c, s = math.cos(yaw), math.sin(yaw)
         left = np.array([-s, c])
         for index, foot, height in self._feet:
-            lift = float(places[index, 2] - ground[index])
+            lift = max(0.0, float(places[index, 2] - ground[index]))  # a knee pressed down leaves its foot where it is
             J[row] = self._foot * at.jacobian(foot)[2]
             e[row] = self._foot * (
                 height + (ground[index] + behind[index]) + lift + min(FOLDED * lift, MOST_FOLDED) - at.position(foot)[2]
