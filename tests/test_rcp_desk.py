@@ -169,7 +169,7 @@ def test_silence_loses_control_and_stops_the_robot():
 def test_while_the_server_itself_is_busy_nobody_counts_as_silent():
     talk = Conversation(control_timeout=1.5)
     talk.operator("a")
-    for busy in (0.02, 5.0, 0.02, 1.0, 0.02):
+    for busy in (0.02, 5.0, 0.02, 0.3, 0.02):
         talk.now += busy
         talk.desk.tick(talk.now)
     assert talk.desk.holder is not None
@@ -178,6 +178,21 @@ def test_while_the_server_itself_is_busy_nobody_counts_as_silent():
         talk.desk.tick(talk.now)
     assert talk.desk.holder is None, "silent for 1.5 s while somebody listened"
     assert talk.body.stops
+
+
+def test_a_server_that_is_busy_again_and_again_lets_a_silence_last_half_a_second_longer_and_no_more():
+    talk = Conversation(control_timeout=1.5)
+    talk.operator("a")
+    while talk.desk.holder is not None and talk.now < 20.0:
+        talk.now += 0.25
+        talk.desk.tick(talk.now)
+    assert 1.5 < talk.now <= 1.5 + 0.5 + 2 * 0.25
+    talk.says("a", "CONTROL BEGIN")
+    for _ in range(80):
+        talk.now += 0.25
+        talk.says("a", "OK")
+        talk.desk.tick(talk.now)
+    assert talk.desk.holder is not None, "the control arm: it says something now and then"
 
 
 def test_a_lost_connection_stops_the_walk():
@@ -346,6 +361,22 @@ def test_more_lines_a_second_than_allowed_are_refused_and_it_passes():
     assert answers == ["OK"] * 10 + ["KO"] * 5
     talk.passes(1.0)
     assert talk.says("a", "HELP")[0].startswith("OK")
+
+
+def test_observers_share_what_they_may_say_and_none_takes_anothers_part_or_the_operators():
+    talk = Conversation(observer_lines_per_second=30.0, lines_per_second=100.0)
+    talk.operator("a")
+    for who in ("b", "c"):
+        talk.says(who, "CONNECT observer")
+    talk.passes(10.0)
+
+    def taken(who):
+        return [talk.says(who, "QUERY POSITION")[0][:2] for _ in range(200)].count("OK")
+
+    assert [taken(who) for who in "abc"] == [100, 15, 15]
+    talk.desk.close(talk.clients["c"], talk.now)
+    talk.passes(1.0)
+    assert taken("b") == 30, "all of it, if nobody else looks on"
 
 
 def test_a_velocity_that_is_repeated_is_one_command():

@@ -22,6 +22,8 @@ from wholebody.errors import BadCommand, Refused, WholebodyError
 PROFILES = ("operator", "observer")
 BUSY = 0.2
 """s from tick to tick beyond which a server was busy: what was said meanwhile is heard only then."""
+SPARED = 0.5
+"""s in which that is heard, once; a server that is busy again and again must not let silence last for ever."""
 HTTP = re.compile(r"\S+ \S+ HTTP/[\d.]+|[\w-]+:.*", re.IGNORECASE)
 """A request, or one of its headers: pages of strangers can have a browser say it to any port of its machine."""
 STOPS = (["STOP"], ["DIRECT", "STOP"])
@@ -36,6 +38,8 @@ class Rules:
     """s of silence after which control is lost, and the robot stopped"""
     lines_per_second: float = 10_000.0
     """of one connection; more are refused"""
+    observer_lines_per_second: float = 2_000.0
+    """of all observers together, and of whoever is not connected yet, each the same share: nobody takes another's"""
     decision_timeout: float = 60.0
     """s until a strategy must be chosen"""
     strange_lines: int = 5
@@ -59,6 +63,7 @@ class Desk:
         self._count = 0
         self._next_secret = 0.0
         self._ticked = 0.0
+        self._observers = 1
         self._answers: dict[type, Callable[[Session, Any, float], str]] = {
             rcp.Connect: self._connect,
             rcp.Disconnect: self._disconnect,
@@ -99,21 +104,24 @@ class Desk:
         """Somebody has come; programs that say something every second are missed sooner than people."""
         self._count += 1
         timeout = self.rules.control_timeout if timeout is None else timeout
-        session = Session(self._count, local, timeout, heard=now, allowance=self.rules.lines_per_second)
+        session = Session(self._count, local, timeout, heard=now)
         self.sessions[session.number] = session
+        self._count_observers()
+        session.allowance = self._rate(session)
         return session
 
     def close(self, session: Session, now: float) -> None:
         """Somebody has gone, or was cut off: if they had control, the robot stops."""
         self.sessions.pop(session.number, None)
+        self._count_observers()
         if session is self.holder:
             self._lose_control(session, f"{session.user} is gone")
 
     def line(self, session: Session, line: str, now: float) -> None:
         """Answer a line."""
-        rate = self.rules.lines_per_second
+        rate = self._rate(session)
         session.allowance = min(rate, session.allowance + (now - session.heard) * rate)
-        session.heard = now
+        session.heard, session.spared = now, False
         if session.allowance < 1.0:
             session.outbox.append(f"KO more than {rate:g} lines a second")
             return
@@ -140,8 +148,24 @@ class Desk:
         """Update, as servers do again and again; while they were too busy for that, nobody counts as silent."""
         since, self._ticked = now - self._ticked, now
         if self.holder is not None and since > BUSY:
-            self.holder.heard = min(now, self.holder.heard + since)
+            self._spare(self.holder, now)
         self.update(now)
+
+    def _spare(self, session: Session, now: float) -> None:
+        """Let what a session has said meanwhile be heard before its silence counts."""
+        enough = now - max(0.0, session.timeout - SPARED)
+        if session.heard < enough and not session.spared:
+            session.heard, session.spared = enough, True
+
+    def _rate(self, session: Session) -> float:
+        """Lines a second that a session may say."""
+        rules = self.rules
+        if session.role > Role.OBSERVER:
+            return rules.lines_per_second
+        return min(rules.lines_per_second, rules.observer_lines_per_second / self._observers)
+
+    def _count_observers(self) -> None:
+        self._observers = max(1, sum(each.role == Role.OBSERVER for each in self.sessions.values()))
 
     # --- answers -----------------------------------------------------------------------------------
 
@@ -183,6 +207,8 @@ class Desk:
             raise
         session.role = role if command.profile.lower() == "operator" else Role.OBSERVER
         session.connected = True
+        self._count_observers()
+        session.allowance = max(session.allowance, self._rate(session))
         return f"OK CONNECTED {session.user} {session.role.name}"
 
     def _disconnect(self, session: Session, command: Command, now: float) -> str:

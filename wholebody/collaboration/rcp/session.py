@@ -30,6 +30,7 @@ class Session:
     topics: tuple[str, ...] = ()
     warned: tuple[str, ...] = ()  # of what is wrong
     heard: float = 0.0
+    spared: bool = False  # whether a busy server has let this silence last longer already
     allowance: float = 0.0
     wrong_secrets: int = 0
     strange: int = 0  # lines before it was connected that were no commands
