@@ -98,6 +98,11 @@ class Desk:
         """Who is listened to."""
         return self._control_of.machine
 
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What is wrong with the robot now."""
+        return self._telling.wrong
+
     # --- from the server ---------------------------------------------------------------------------
 
     def open(self, local: bool, now: float, timeout: float | None = None) -> Session:
