@@ -92,7 +92,8 @@ class Server:
             return
         _miss_soon(writer.get_extra_info("socket"))
         peer = writer.get_extra_info("peername")
-        session = self.desk.open(bool(peer) and peer[0] in LOCAL, time.monotonic())
+        address = peer[0] if peer else ""
+        session = self.desk.open(address in LOCAL, time.monotonic(), address=address)
         self._writers[session.number] = writer
         try:
             lines = Lines()
@@ -124,6 +125,8 @@ class Server:
             session = self.desk.sessions.get(number)
             if session is not None and session.outbox:
                 self._send(session)
+            if session is not None and session.closing:
+                self._writers[number].close()
 
     def _send(self, session: Session) -> None:
         writer = self._writers.get(session.number)
