@@ -18,7 +18,7 @@ from robot_processes import wait_for
 
 from wholebody.collaboration.rcp.client import Client
 from wholebody.collaboration.rcp.desk import Desk, Rules
-from wholebody.collaboration.rcp.server import Lines, Server
+from wholebody.collaboration.rcp.server import MOST_CLIENTS, Lines, Server
 from wholebody.errors import Refused
 
 
@@ -223,6 +223,20 @@ def test_a_client_that_never_reads_is_cut_off_and_holds_nobody_up():
             assert other.connect("operator")
 
 
+def test_two_hundred_who_never_say_a_word_keep_nobody_out_for_good():
+    with serving(QuickBody(), connect_within=1.0) as port, contextlib.ExitStack() as stack:
+        idle = [stack.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(MOST_CLIENTS)]
+        wait_for(lambda: b"CONNECT within" in idle[-1].recv(100))
+
+        def is_let_in():
+            with contextlib.suppress(Refused, ConnectionError), Client(port=port) as late:
+                return late.connect("observer")
+
+        assert wait_for(is_let_in).endswith("OBSERVER")
+        idle[0].settimeout(10.0)
+        wait_for(lambda: not idle[0].recv(100))
+
+
 def test_a_cut_connection_stops_the_robot():
     body = SlowBody()
     with serving(body) as port:
@@ -235,15 +249,14 @@ def test_a_cut_connection_stops_the_robot():
 
 
 def test_control_is_lost_by_silence_and_can_be_had_again():
-    with serving(SlowBody(), control_timeout=0.3) as port, Client(port=port) as first, Client(port=port) as second:
+    with serving(SlowBody(), control_timeout=2.0) as port, Client(port=port) as first, Client(port=port) as second:
         first.connect("operator")
         second.connect("operator")
         first.take_control()
         with pytest.raises(Refused, match="has control"):
             second.take_control()
-        time.sleep(0.5)
+        wait_for(lambda: "NOTIFY control lost" in first.hear(20.0))
         second.take_control()
-        assert "lost" in first.hear() or "lost" in first.hear()
 
 
 FLOOD = """
