@@ -50,7 +50,8 @@ def run(quick: bool, progress: Progress) -> Report:
         progress("poses and pictures to one page", 0.1)
         report.sections.append(Section("to one page", to_one_page(server, address, seconds)))
         progress("pipelined queries", 0.3)
-        report.sections.append(Section("command protocol", {"query": queries(rcp, 10 if quick else 40)}))
+        query = queries(rcp, address.partition("#token=")[2], 10 if quick else 40)
+        report.sections.append(Section("command protocol", {"query": query}))
         progress("keys in a browser", 0.4)
         with browser(address) as opened:
             keys = {} if opened is None else keys_in(opened, 10 if quick else 30)
@@ -110,12 +111,12 @@ def to_one_page(server: int, address: str, seconds: float) -> dict[str, Timing |
     }
 
 
-def queries(port: int, batches: int) -> Timing:
-    """Microseconds a query, means over batches that are sent in one piece, as often as one connection may."""
+def queries(port: int, token: str, batches: int) -> Timing:
+    """Microseconds a query, means over batches that are sent in one piece, as often as one operator may."""
     samples = []
     with socket.create_connection(("127.0.0.1", port)) as raw, raw.makefile("rb") as lines:
-        raw.sendall(b"CONNECT observer\n")
-        lines.readline()
+        raw.sendall(f"CONNECT operator operator {token}\n".encode())
+        assert lines.readline().startswith(b"OK")
         for _ in range(batches):
             began = time.perf_counter()
             raw.sendall(b"QUERY POSITION\n" * PIPELINED)

@@ -28,10 +28,17 @@ in_browser = pytest.mark.skipif(
 @pytest.fixture(name="browser")
 def chromium():
     """Chromium."""
+    with launched(*FLAGS) as browser:
+        yield browser
+
+
+@contextlib.contextmanager
+def launched(*flags):
+    """Chromium, with flags of its own."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*flags])
         yield browser
         browser.close()
 

@@ -1,9 +1,11 @@
 """A body for tests of the protocol: it believes that it moves, and its movements take time."""
 
 from collections.abc import Iterator
+from concurrent.futures import Future, wait
 
 from wholebody.collaboration.rcp.body import Movement, Progress, Stage, Underway
 from wholebody.collaboration.rcp.commands import Handle, Order, Position
+from wholebody.collaboration.rcp.session import Session
 from wholebody.errors import BadParameter
 
 MOVEMENTS = (
@@ -11,6 +13,12 @@ MOVEMENTS = (
     Movement("TURNING", ("LEFT", "RIGHT"), "DEGREES", 180),
     Movement("HEAD", ("UP", "DOWN", "LEFT", "RIGHT"), "DEGREES", 60),
 )
+
+
+def wait_for_secret(session: Session) -> None:
+    """Wait until a secret was looked at, which threads do; the next update tells what came of it."""
+    if session.awaited is not None and not session.connected:
+        wait([session.awaited.done])
 
 
 class SlowBody:
@@ -43,8 +51,10 @@ class SlowBody:
     def stop(self, number: int) -> None:
         self.stops.append(number)
 
-    def resume(self) -> str:
-        return "it goes on"
+    def resume(self) -> Future[str]:
+        said: Future[str] = Future()
+        said.set_result("it goes on")
+        return said
 
     def news(self) -> Iterator[Progress]:
         news, self._news = self._news, []

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import json
+import math
 import socket
 import time
 
@@ -46,11 +48,11 @@ def static(tmp_path, monkeypatch):
 
 
 @contextlib.asynccontextmanager
-async def served(called=(), **rules):
+async def served(called=(), sight=None, **rules):
     """A page's server, and a client of it."""
     desk = Desk(QuickBody(), rules=Rules(**rules))
     async with (
-        PageServer(Nothing(), desk, port=0, called=called) as server,
+        PageServer(sight or Nothing(), desk, port=0, called=called) as server,
         aiohttp.ClientSession(server.address) as client,
     ):
         yield server, client
@@ -91,6 +93,57 @@ def test_a_name_that_another_site_points_to_this_machine_opens_nothing(static):
     asyncio.run(line())
 
 
+def line_of(server, client):
+    """A line as a page of ours opens it."""
+    return client.ws_connect("/line", headers={"Origin": f"http://127.0.0.1:{server.port}"})
+
+
+async def hears(line, text):
+    """Wait for something that is said; the message."""
+    while text not in (message := (await line.receive(20.0)).data):
+        pass
+    return message
+
+
+def test_a_line_on_which_nobody_says_connect_is_closed_and_takes_nobodys_place(static):
+    async def line():
+        async with served(connect_within=0.5) as (server, client), line_of(server, client) as says:
+            await says.send_str("CONNECT observer")
+            async with line_of(server, client) as idle:
+                await hears(idle, "KO nobody has said CONNECT within 0.5 s")
+                while (await idle.receive(20.0)).type is not aiohttp.WSMsgType.CLOSE:
+                    pass
+            while len(server.viewers) > 1:
+                await asyncio.sleep(0.01)
+            await says.send_str("QUERY POSITION")
+            await hears(says, "OK POSITION")
+
+    asyncio.run(line())
+
+
+class Strange(Nothing):
+    """A robot of which something can be shown, something breaks, and something nobody knows."""
+
+    def whereabouts(self):
+        return {}["elbow"]
+
+    def news(self):
+        return {"health": {"rate": math.nan, "ages": (1.5, -math.inf)}}
+
+
+def test_an_error_that_nobody_foresaw_is_logged_once_the_page_goes_on_and_what_is_no_number_is_null(static, caplog):
+    async def line():
+        async with served(sight=Strange()) as (server, client), line_of(server, client) as page:
+            await page.send_str("CONNECT observer")
+            for _ in range(2):  # news come once a second, and what breaks was tried several times before
+                news = json.loads(await hears(page, "health"), parse_constant=pytest.fail)
+                assert news == {"health": {"rate": None, "ages": [1.5, None]}}
+            assert not any(task.done() for task in server._tasks)
+
+    asyncio.run(line())
+    assert [record.exc_info[0] for record in caplog.records] == [KeyError]
+
+
 @contextlib.contextmanager
 def deaf_line(port):
     """A line of somebody who talks, and takes nothing from the network."""
@@ -113,9 +166,10 @@ def frame(line):
 
 def test_a_page_that_takes_no_lines_is_cut_off_and_the_others_go_on(static):
     async def line():
-        async with served(lines_per_second=1e9) as (server, client):
-            loop, here = asyncio.get_running_loop(), f"http://127.0.0.1:{server.port}"
-            async with client.ws_connect("/line", headers={"Origin": here}) as other:
+        async with served(lines_per_second=1e9, observer_lines_per_second=1e9) as (server, client):
+            loop = asyncio.get_running_loop()
+            async with line_of(server, client) as other:
+                await other.send_str("CONNECT observer")
                 with deaf_line(server.port) as raw:
                     while len(server.viewers) < 2:
                         await asyncio.sleep(0.01)
@@ -125,9 +179,8 @@ def test_a_page_that_takes_no_lines_is_cut_off_and_the_others_go_on(static):
                         while len(server.viewers) == 2 and time.monotonic() < until:
                             await loop.sock_sendall(raw, frame("QUERY SENSOR") * 500)
                         assert len(server.viewers) == 1
-                await other.send_str("CONNECT observer")
-                while "OK CONNECTED" not in (await other.receive(5.0)).data:
-                    pass
+                await other.send_str("QUERY POSITION")
+                await hears(other, "OK POSITION")
 
     asyncio.run(line())
 
@@ -139,6 +192,9 @@ class Deaf:
     aborted = False
 
     async def send_str(self, text):
+        await asyncio.Event().wait()
+
+    async def close(self, code):
         await asyncio.Event().wait()
 
     def abort(self):

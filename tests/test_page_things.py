@@ -34,6 +34,12 @@ def page(browser):
     end_all()
 
 
+SEEN = """() => { const {things: {shown}} = wholebody, text = document.getElementById('seen').textContent;
+    const [group] = shown.values();
+    return shown.size === 1 && text.includes('candidate_1') && [text, group.children[1].scale.x, group.position]; }"""
+"""What is written beside a thing, and what is drawn of it, at the same moment: with every look it is better known."""
+
+
 def order(page, line):
     """Say a line as a button does."""
     page.evaluate("(line) => wholebody.drive.say(line)", line)
@@ -44,16 +50,10 @@ def said(page):
 
 
 def test_things_are_drawn_where_they_are_clicked_to_go_there_and_asked_about(page):
-    wait_for(lambda: "candidate_1" in (page.text_content("#seen") or ""), 60)
-    text = page.text_content("#seen")
+    text, ball, at = wait_for(lambda: page.evaluate(SEEN), 60)
     far, off = re.search(r"candidate_1 ([\d.]+) m ± (\d+) mm", text).groups()
     assert float(far) == pytest.approx(math.hypot(CANISTER[0] + 0.02, CANISTER[1]), abs=0.1)
-    assert "look again" in text
-    assert int(off) > 8
-    wait_for(lambda: page.evaluate("wholebody.things.shown.size") == 1)
-    ball, at = page.evaluate(
-        "(() => { const [[, group]] = wholebody.things.shown; return [group.children[1].scale.x, group.position]; })()"
-    )
+    assert int(off) == 8 or ("look again" in text) == (int(off) > 8), "a hand needs 8 mm"
     assert (at["x"], at["y"], at["z"]) == pytest.approx(CANISTER, abs=0.15), "in the 3D view, too"
     assert ball == pytest.approx(0.04 + 2.8 * int(off) / 1000, abs=0.02), "as large as one is unsure"
     assert page.locator("#things li").count() == 4, "it, and three stands"
@@ -159,6 +159,10 @@ def test_commands_are_on_the_first_screen_and_parameters_say_what_they_mean(page
     assert "how fast keys" in page.text_content(f"[id='{described}']")
 
 
+AGES = """() => [...['old', 'picture-age'].map((id) => document.getElementById(id).textContent),
+    getComputedStyle(document.getElementById('picture')).filter]"""
+
+
 def camera_process():
     """The process that draws what the camera sees."""
     with Channel(camera_channel("robot")) as channel:
@@ -167,15 +171,14 @@ def camera_process():
 
 def test_a_picture_that_is_not_what_the_camera_sees_now_is_grey_and_says_how_old_it_is(page):
     wait_for(lambda: page.evaluate("wholebody.pictures") > 3, 60)
-    assert not page.text_content("#old")
-    assert page.text_content("#picture-age").endswith(" ms")
+    wait_for(lambda: page.evaluate(AGES)[0] == "" and page.evaluate(AGES)[1].endswith(" ms"))
     camera = camera_process()
     os.kill(camera, signal.SIGSTOP)
     try:
-        wait_for(lambda: re.fullmatch("[2-5] s old", page.text_content("#old")), 20)
-        assert "grayscale" in page.evaluate("getComputedStyle(document.getElementById('picture')).filter")
-        assert page.text_content("#picture-age") == page.text_content("#old")
+        old, age, looks = wait_for(lambda: (ages := page.evaluate(AGES))[0] and ages, 20)
+        assert re.fullmatch(r"\d+ s old", old)
+        assert age == old
+        assert "grayscale" in looks
     finally:
         os.kill(camera, signal.SIGCONT)
-    wait_for(lambda: not page.text_content("#old"), 20)
-    assert page.evaluate("getComputedStyle(document.getElementById('picture')).filter") == "none"
+    wait_for(lambda: page.evaluate(AGES)[::2] == ["", "none"], 20)

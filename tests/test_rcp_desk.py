@@ -1,9 +1,10 @@
 """What the desk answers: transcripts of who says what, control, the queue and decisions."""
 
+import threading
 from concurrent.futures import Future
 
 import pytest
-from rcp_body import QuickBody, SlowBody
+from rcp_body import QuickBody, SlowBody, wait_for_secret
 
 from wholebody.collaboration.rcp.body import Stage, Underway
 from wholebody.collaboration.rcp.desk import Desk, Rules
@@ -23,11 +24,14 @@ class Conversation:
         self.now = 0.0
         self.clients = {}
 
-    def says(self, who, line, local=True):
+    def says(self, who, line, local=True, address=""):
         """The answers to a line."""
         if who not in self.clients:
-            self.clients[who] = self.desk.open(local, self.now)
+            self.clients[who] = self.desk.open(local, self.now, address=address)
         self.desk.line(self.clients[who], line, self.now)
+        if line.startswith("CONNECT"):
+            wait_for_secret(self.clients[who])
+            self.desk.update(self.now)
         return self.hears(who)
 
     def hears(self, who):
@@ -169,7 +173,7 @@ def test_silence_loses_control_and_stops_the_robot():
 def test_while_the_server_itself_is_busy_nobody_counts_as_silent():
     talk = Conversation(control_timeout=1.5)
     talk.operator("a")
-    for busy in (0.02, 5.0, 0.02, 1.0, 0.02):
+    for busy in (0.02, 5.0, 0.02, 0.3, 0.02):
         talk.now += busy
         talk.desk.tick(talk.now)
     assert talk.desk.holder is not None
@@ -178,6 +182,21 @@ def test_while_the_server_itself_is_busy_nobody_counts_as_silent():
         talk.desk.tick(talk.now)
     assert talk.desk.holder is None, "silent for 1.5 s while somebody listened"
     assert talk.body.stops
+
+
+def test_a_server_that_is_busy_again_and_again_lets_a_silence_last_half_a_second_longer_and_no_more():
+    talk = Conversation(control_timeout=1.5)
+    talk.operator("a")
+    while talk.desk.holder is not None and talk.now < 20.0:
+        talk.now += 0.25
+        talk.desk.tick(talk.now)
+    assert 1.5 < talk.now <= 1.5 + 0.5 + 2 * 0.25
+    talk.says("a", "CONTROL BEGIN")
+    for _ in range(80):
+        talk.now += 0.25
+        talk.says("a", "OK")
+        talk.desk.tick(talk.now)
+    assert talk.desk.holder is not None, "the control arm: it says something now and then"
 
 
 def test_a_lost_connection_stops_the_walk():
@@ -231,6 +250,53 @@ def test_secrets_are_tried_one_by_one():
     assert talk.says("y", "CONNECT operator anne swordfish")[0].startswith("KO somebody has just connected")
     talk.passes(1.1)
     assert talk.says("y", "CONNECT operator anne swordfish") == ["OK CONNECTED anne OPERATOR"]
+
+
+def test_who_guesses_from_one_address_keeps_nobody_at_another_from_logging_in():
+    talk = Conversation(users=Users([ANNE]), secret_every=1.0)
+    talk.says("x", "CONNECT operator anne password1", address="10.0.0.66")
+    assert talk.says("x", "CONNECT operator anne password2")[0].startswith("KO somebody has just connected")
+    assert talk.says("y", "CONNECT operator anne swordfish", address="10.0.0.7") == ["OK CONNECTED anne OPERATOR"]
+
+
+class SlowUsers(Users):
+    """It takes them as long as a test wants to look at a secret."""
+
+    def __init__(self):
+        super().__init__([ANNE])
+        self.may = threading.Event()
+
+    def admit(self, *who):
+        assert not who[1] or self.may.wait(20.0)
+        return super().admit(*who)
+
+
+def test_while_a_secret_is_looked_at_the_desk_answers_others_and_what_was_said_since_comes_after_it():
+    users = SlowUsers()
+    talk = Conversation(users=users)
+    talk.says("b", "CONNECT observer")
+    anne = talk.clients["a"] = talk.desk.open(True, talk.now)
+    for line in ("CONNECT operator anne swordfish", "CONTROL BEGIN"):
+        talk.desk.line(anne, line, talk.now)
+    talk.passes(0.1)
+    assert talk.hears("a") == []
+    assert talk.says("b", "QUERY POSITION") == ["OK POSITION 0 0 1"]
+    users.may.set()
+    wait_for_secret(anne)
+    talk.passes(0.1)
+    assert talk.hears("a") == ["OK CONNECTED anne OPERATOR", "OK CONTROL BEGIN"]
+
+
+def test_who_never_says_connect_is_closed_and_others_are_not():
+    talk = Conversation(connect_within=10.0, control_timeout=100.0)
+    talk.operator("a")
+    talk.says("b", "HELP")
+    talk.passes(9.9)
+    assert not talk.clients["b"].closing
+    talk.passes(0.2)
+    assert talk.clients["b"].closing
+    assert talk.hears("b") == ["KO nobody has said CONNECT within 10 s"]
+    assert not talk.clients["a"].closing
 
 
 def test_from_elsewhere_nobody_is_an_operator_without_a_secret():
@@ -348,6 +414,31 @@ def test_more_lines_a_second_than_allowed_are_refused_and_it_passes():
     assert talk.says("a", "HELP")[0].startswith("OK")
 
 
+def test_a_stop_is_never_one_line_too_many():
+    talk = Conversation(observer_lines_per_second=5.0)
+    talk.says("a", "CONNECT observer")
+    answers = [talk.says("a", "QUERY POSITION")[0] for _ in range(20)]
+    assert answers[-1] == "KO more than 5 lines a second"
+    assert talk.says("a", "STOP") == ["OK COMMAND 1 STARTED"]
+    assert talk.body.stops == [1]
+
+
+def test_observers_share_what_they_may_say_and_none_takes_anothers_part_or_the_operators():
+    talk = Conversation(observer_lines_per_second=30.0, lines_per_second=100.0)
+    talk.operator("a")
+    for who in ("b", "c"):
+        talk.says(who, "CONNECT observer")
+    talk.passes(10.0)
+
+    def taken(who):
+        return [talk.says(who, "QUERY POSITION")[0][:2] for _ in range(200)].count("OK")
+
+    assert [taken(who) for who in "abc"] == [100, 15, 15]
+    talk.desk.close(talk.clients["c"], talk.now)
+    talk.passes(1.0)
+    assert taken("b") == 30, "all of it, if nobody else looks on"
+
+
 def test_a_velocity_that_is_repeated_is_one_command():
     talk = Conversation()
     talk.operator()
@@ -405,8 +496,23 @@ class AskingBody(SlowBody):
         self.answers = []
 
     def set_parameter(self, name, value):
+        return self.resume()
+
+    def resume(self):
         self.answers.append(Future())
         return self.answers[-1]
+
+
+def test_while_a_robot_is_asked_to_go_on_nobody_waits_and_a_stop_never_does():
+    talk = Conversation(AskingBody())
+    talk.operator()
+    talk.says("b", "CONNECT observer")
+    assert talk.says("a", "RESUME") == []
+    assert talk.says("b", "QUERY POSITION") == ["OK POSITION 0 0 1"]
+    assert talk.says("a", "STOP") == ["OK COMMAND 1 STARTED"]
+    talk.body.answers[0].set_result("it follows references again")
+    talk.passes(0.1)
+    assert talk.hears("a") == ["OK RESUME it follows references again"]
 
 
 def test_while_a_parameter_is_being_set_nobody_waits_but_who_set_it_and_a_stop_never_does():

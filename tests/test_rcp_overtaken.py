@@ -1,7 +1,11 @@
 """Orders that the world has overtaken while they waited, and bodies that break: the order fails, the desk goes on."""
 
+import threading
+from unittest import mock
+
 import pytest
 from rcp_body import SlowBody
+from robot_processes import wait_for
 from test_rcp_desk import Conversation
 from test_rcp_server import serving
 from willing_body import WillingBody
@@ -74,6 +78,54 @@ def test_what_is_forgotten_while_people_decide_is_neither_grasped_nor_pushed(wil
     willing.says("a", f"USE STRATEGY FOR 1 {way}")
     willing.passes(0.1)
     assert willing.hears("a")[-1] == "KO COMMAND 1 FAILED the lever is not in view; look again"
+
+
+def test_the_legs_stop_first_and_an_error_of_the_arms_is_told_when_they_stand(willing):
+    willing.operator()
+    willing.says("a", "MOVE TURNING LEFT 10 DEGREES")
+    legs, seen = willing.body.walker.told, []
+
+    def breaks():
+        seen.append(legs[-1])
+        raise KeyError("elbow")
+
+    willing.body.hands.stop = breaks
+    assert willing.says("a", "STOP")[-1] == "OK COMMAND 2 STARTED"
+    assert seen == [("stop",)], "of the legs, before the arms were told"
+    willing.passes(0.1)
+    failed = "KO COMMAND 2 FAILED the legs stand, but head and arms cannot be told to stop: 'elbow'"
+    assert willing.hears("a") == [failed]
+    del willing.body.hands.stop
+    willing.says("a", "STOP")
+    willing.passes(0.1)
+    assert willing.hears("a") == ["OK COMMAND 3 COMPLETED"], "the control arm"
+
+
+def test_legs_that_cannot_be_told_to_stop_are_held_by_the_daemon_and_the_arms_stop(willing):
+    willing.operator()
+    willing.body.walker.stop = lambda: {}["knee"]
+    willing.says("a", "STOP")
+    willing.passes(0.1)
+    assert "the daemon holds every joint" in willing.hears("a")[-1]
+    willing.body._requests.stop.assert_called_once()
+    assert ("stop",) in willing.body.hands.told
+
+
+def test_to_go_on_a_thread_asks_the_daemon_and_a_stop_that_comes_later_counts(willing):
+    willing.operator()
+    may, body = threading.Event(), willing.body
+    body._requests.ask.side_effect = lambda *what, **more: may.wait(20.0) and mock.Mock(text="it goes on")
+    assert willing.says("a", "RESUME") == [], "nobody waits"
+    body.walker.stop = lambda: {}["knee"]
+    willing.says("a", "STOP")
+    may.set()
+    wait_for(lambda: (willing.passes(0.1), willing.clients["a"].awaited is None)[1])
+    assert willing.hears("a")[-1] == "OK RESUME it goes on; but then somebody stopped it"
+    assert body._requests.stop.call_count == 2, "once more, after it went on"
+
+    assert willing.says("a", "RESUME") in ([], ["OK RESUME it goes on"])
+    wait_for(lambda: (willing.passes(0.1), willing.clients["a"].awaited is None)[1])
+    assert body._requests.stop.call_count == 2, "the control arm"
 
 
 class BrokenBody(SlowBody):

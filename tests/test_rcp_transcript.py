@@ -7,7 +7,7 @@ stand before what they say and hear.
 import re
 
 import pytest
-from rcp_body import SlowBody
+from rcp_body import SlowBody, wait_for_secret
 
 from wholebody.collaboration.rcp.body import Stage
 from wholebody.collaboration.rcp.desk import Desk, Rules
@@ -256,6 +256,7 @@ class Talk:
         if who not in self.people:
             self.people[who] = self.desk.open(True, self.now)
         self.desk.line(self.people[who], line, self.now)
+        wait_for_secret(self.people[who])
 
     def happens(self, what):
         match what.split():

@@ -11,6 +11,7 @@ import sys
 import threading
 import webbrowser
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,6 +26,7 @@ from wholebody.collaboration.page import PORT, SILENCE
 from wholebody.collaboration.rcp.desk import Desk
 from wholebody.collaboration.rcp.server import LOCAL, Server
 from wholebody.collaboration.rcp.users import Role, User, Users
+from wholebody.errors import BadConfiguration
 
 if TYPE_CHECKING:
     from wholebody.collaboration.page.server import PageServer
@@ -60,10 +62,10 @@ def page(
 
     The address that is printed has a token, with which one may take control; without it one may look, and stop.
     """
+    token = secrets.token_urlsafe(16)
+    known = Users([User.new(WHO, Role.OPERATOR, token), *_others(users)])
     which = reception.robot_of(name, robot)
     body = WalkingBody(robots.load(which), name, reception.map_of(name, map))
-    token = secrets.token_urlsafe(16)
-    known = Users([User.new(WHO, Role.OPERATOR, token), *reception.users_of(users)])
     desk, tls = Desk(body, known), reception.encryption(certificate, key)
     with (
         DeskPlace(name) as place,
@@ -74,6 +76,14 @@ def page(
     ):
         serving = Serving(host, port, rcp, tls, silence, tuple(called or ()), on_a_desktop() if open is None else open)
         asyncio.run(_serve(PageSight(body, robots.load(which)), desk, serving, token, place))
+
+
+def _others(file: Path | None) -> list[User]:
+    """The users of a file, none of whom may take the place of the one with the token."""
+    found = reception.users_of(file)
+    if any(user.name == WHO for user in found):
+        raise BadConfiguration(f"{file}: '{WHO}' is who has the address with the token; call that user something else")
+    return found
 
 
 @dataclass(frozen=True)

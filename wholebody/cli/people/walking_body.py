@@ -7,9 +7,10 @@ If nobody answers a stop, the daemon holds every joint.
 from __future__ import annotations
 
 import contextlib
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.walking_orders import Doing, Report
@@ -30,11 +31,12 @@ from wholebody.cli.terminal.requests import Requests
 from wholebody.collaboration.map import Map
 from wholebody.collaboration.rcp.body import Movement, Progress, Stage, Underway
 from wholebody.collaboration.rcp.commands import Drive, Goto, Handle, Move, Order, Position, Stop
-from wholebody.errors import BadRobot, WholebodyError
-from wholebody.hardware import Names
+from wholebody.errors import BadRobot, NoController, WholebodyError
+from wholebody.hardware import Answer, Names
 from wholebody.messages import Verb
 from wholebody.robots import Robot
 
+LOG = logging.getLogger(__name__)
 ANSWER_WITHIN = 1.0
 """s in which a walking controller takes a stop."""
 
@@ -54,6 +56,9 @@ class WalkingBody:
         self.fetching = self._fetching(robot)
         self.movements: Mapping[str, Movement] = {each.name: each for each in self._movements()}
         self._requests = Requests(self.name)
+        self._asker = ThreadPoolExecutor(1, "resuming")
+        self._resuming: tuple[Future[Answer], Future[str]] | None = None  # what was asked, and what is told of it
+        self._held = False  # whether the daemon was told to hold every joint since somebody wanted to go on
         self._troubles = Troubles(self.name, self.legs.doing)
         self._errand: Iterator[Step] | None = None
         self._number = 0  # of the order that is done
@@ -61,6 +66,7 @@ class WalkingBody:
         self._driving: Drive | None = None
         self._stopping = 0.0  # since when
         self._looking = False
+        self._unstopped = ""  # what a stop could not reach
         self._news: list[Progress] = []
 
     # What can be asked.
@@ -85,7 +91,7 @@ class WalkingBody:
     def begin(self, number: int, order: Order, strategy: str) -> None:
         """Begin an order, or go on with a Drive."""
         goes_on = number == self._number and self._errand is None and self._driving is not None
-        self._number, self._looking, self._stopping = number, False, 0.0
+        self._number, self._looking, self._stopping, self._unstopped = number, False, 0.0, ""
         self._driving = order if isinstance(order, Drive) else None
         try:
             if isinstance(order, Move) and order.movement == "HEAD":
@@ -100,34 +106,43 @@ class WalkingBody:
             self._fail(str(error))
 
     def stop(self, number: int) -> None:
-        """Stand, after the steps that cannot be taken back; without a walking controller the daemon stops the robot."""
-        self._number, self._errand, self._driving, self._looking = number, None, None, False
-        self.head.hold()
-        if self.fetching is not None:
-            self.fetching.stop()
+        """Stand, after the steps that cannot be taken back; without a walking controller the daemon stops the robot.
+
+        The legs are told first: whatever is wrong with head or arms, they stop.
+        """
+        self._number, self._errand, self._driving, self._looking, self._unstopped = number, None, None, False, ""
         try:
             self._step = self._errands().stop()
             self._stopping = time.monotonic()
-        except WholebodyError:
+        except NoController:
             self._hold_everything("no walking controller runs")
-
-    def resume(self) -> str:
-        """Let the daemon follow references again; stand up, if something had gone wrong."""
+        except Exception as error:
+            LOG.exception("the legs cannot be told to stop")
+            self._hold_everything(f"the legs cannot be told to stop ({error})")
         try:
-            said = self._requests.ask(Verb.RESUME, timeout=1.0).text
-            doing = self.doing()
-            if doing is not None and doing.trouble:
-                self.legs.connected().stand()
-                said = f"{said}; it stands up"
-        except WholebodyError as error:
-            return str(error)
-        return said
+            self.head.hold()
+            if self.fetching is not None:
+                self.fetching.stop()
+        except Exception as error:
+            LOG.exception("head and arms cannot be told to stop")
+            self._unstopped = f"head and arms cannot be told to stop: {error}"
+
+    def resume(self) -> Future[str]:
+        """Let the daemon follow references again; stand up, if something had gone wrong.
+
+        A thread waits for the daemon, and news() hears of it, so that nobody at the desk waits.
+        """
+        if self._resuming is None:
+            self._held = False
+            self._resuming = self._asker.submit(self._requests.ask, Verb.RESUME, timeout=1.0), Future()
+        return self._resuming[1]
 
     # What becomes of it.
 
     def news(self) -> Iterator[Progress]:
         """What happened since it was last asked; the head goes on meanwhile."""
         self.head.update()
+        self._see_resumed()
         if self._looking:
             self._see_head()
         elif self._step is not None:
@@ -193,6 +208,7 @@ class WalkingBody:
         """Let go of head and channels."""
         self.head.close()
         self.live.close()
+        self._asker.shutdown()
         if self.fetching is not None:
             self.fetching.close()
         self.legs.close()
@@ -244,6 +260,23 @@ class WalkingBody:
     def _errands(self) -> Errands:
         return Errands(self.legs.connected(), self.where, self.map, self.settings)
 
+    def _see_resumed(self) -> None:
+        if self._resuming is None or not self._resuming[0].done():
+            return
+        (asked, told), self._resuming = self._resuming, None
+        try:
+            said = asked.result().text
+            doing = self.doing()
+            if self._held:  # by a stop that came later than the request, and perhaps before it was heard
+                self._requests.stop()
+                said = f"{said}; but then somebody stopped it"
+            elif doing is not None and doing.trouble:
+                self.legs.connected().stand()
+                said = f"{said}; it stands up"
+        except WholebodyError as error:
+            said = str(error)
+        told.set_result(said)
+
     def _see_head(self) -> None:
         if self.head.arrived:
             self._finish(Stage.COMPLETED)
@@ -276,6 +309,7 @@ class WalkingBody:
             self._finish(Stage.COMPLETED)
 
     def _hold_everything(self, why: str) -> None:
+        self._held = True
         self._requests.stop()
         self._finish(Stage.COMPLETED, f"{why}: the daemon holds every joint; RESUME lets it go on")
 
@@ -284,4 +318,6 @@ class WalkingBody:
 
     def _finish(self, stage: Stage, text: str = "") -> None:
         self._errand, self._driving, self._step, self._looking, self._stopping = None, None, None, False, 0.0
+        if stage is Stage.COMPLETED and self._unstopped:
+            stage, text = Stage.FAILED, f"the legs stand, but {self._unstopped}"
         self._news.append(Progress(self._number, stage, text))

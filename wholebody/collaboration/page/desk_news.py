@@ -19,6 +19,7 @@ def desk_news(desk: Desk) -> dict[str, Any]:
         "server": desk.machine.state,
         "current": orders.current.number if orders.current else 0,
         "choices": orders.choices,
+        "troubles": desk.troubles,
         "waiting": [{"number": each.number, "line": str(each.order)} for each in orders.waiting],
         "log": [
             {"number": each.number, "line": each.line, "stage": each.stage, "text": each.text}

@@ -10,6 +10,8 @@ import asyncio
 import contextlib
 import ipaddress
 import json
+import logging
+import math
 import socket
 import ssl
 import time
@@ -32,6 +34,7 @@ try:
 except ImportError as error:
     raise MissingExtra("aiohttp", "page") from error
 
+LOG = logging.getLogger(__name__)
 STATIC = Path(__file__).parent / "static"
 POSES_PER_SECOND = 30.0
 PICTURES_PER_SECOND = 20.0
@@ -167,7 +170,7 @@ class PageServer:
         return answer
 
     async def _robot(self, request: web.Request) -> web.Response:
-        return web.json_response({**self._sight.drawing(), "machines": machines()}, headers=SAFE)
+        return web.json_response({**self._sight.drawing(), "machines": machines()}, headers=SAFE, dumps=as_json)
 
     async def _line(self, request: web.Request) -> web.StreamResponse:
         """A page's line, which only a page of ours may open."""
@@ -178,7 +181,7 @@ class PageServer:
             raise web.HTTPServiceUnavailable(text="too many pages are open")
         line = web.WebSocketResponse(max_msg_size=LONGEST, heartbeat=20.0)
         await line.prepare(request)
-        session = self._desk.open(request.remote in LOCAL, time.monotonic(), self._silence)
+        session = self._desk.open(request.remote in LOCAL, time.monotonic(), self._silence, request.remote or "")
         viewer = Viewer(line, session, request.transport)
         self.viewers.add(viewer)
         viewer.show("session", json.dumps({"session": session.number}))
@@ -198,13 +201,22 @@ class PageServer:
         return line
 
     async def _every(self, seconds: float, do: Callable[[], None]) -> None:
-        """Do something again and again; what a robot that has gone cannot tell is told when it is back."""
-        instant = time.monotonic()
+        """Do something again and again; what a robot that has gone cannot tell is told when it is back.
+
+        What nobody foresaw is logged, once and not every time, and ends nothing: people need the rest of the page.
+        """
+        instant, broken = time.monotonic(), ""
         while True:
             instant = max(instant + seconds, time.monotonic())
             await asyncio.sleep(instant - time.monotonic())
-            with contextlib.suppress(WholebodyError):
+            try:
                 do()
+            except WholebodyError:
+                pass
+            except Exception as error:
+                if repr(error) != broken:
+                    LOG.exception("unforeseen, while something was shown")
+                broken = repr(error)
 
     def _update(self) -> None:
         self._desk.tick(time.monotonic())
@@ -233,9 +245,25 @@ class PageServer:
             self._show("news", self._sight.news())
 
     def _show(self, what: str, news: dict[str, Any]) -> None:
-        text = json.dumps(news)
+        text = as_json(news)
         for viewer in self.viewers:
             viewer.show(what, text)
+
+
+def as_json(news: Any) -> str:
+    """JSON as browsers read it, which know no NaN and no infinity: null is what nobody knows."""
+    try:
+        return json.dumps(news, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(news), allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _is_address(name: str) -> bool:

@@ -39,6 +39,7 @@ class Viewer:
         self._newest: dict[str, str | bytes] = {}
         self._something = asyncio.Event()
         self._task = asyncio.create_task(self._send())
+        self._ending: asyncio.Task[None] | None = None
 
     def tell(self) -> None:
         """Send what the desk has for it."""
@@ -49,6 +50,8 @@ class Viewer:
             self._something.set()
         if self._unsent > MOST_UNSENT:
             self._cut()
+        if self.session.closing:
+            self._end()
 
     def show(self, what: str, message: str | bytes) -> None:
         """Send this instead of what of the same is not sent yet."""
@@ -61,6 +64,14 @@ class Viewer:
 
     async def close(self) -> None:
         """Send what is left of the lines, and end."""
+        await self._end()
+
+    def _end(self) -> asyncio.Task[None]:
+        """The same, while nobody waits for it; the desk may have it closed."""
+        self._ending = self._ending or asyncio.create_task(self._say_good_bye())
+        return self._ending
+
+    async def _say_good_bye(self) -> None:
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._task

@@ -86,8 +86,8 @@ class Body(Protocol):
     def stop(self, number: int) -> None:
         """Go to the nearest stable posture; its COMPLETED is news of this number."""
 
-    def resume(self) -> str:
-        """Go on after a stop that holds every joint; what came of it, in words."""
+    def resume(self) -> Future[str]:
+        """Go on after a stop that holds every joint; what comes of it, in words, comes when others have answered."""
 
     def news(self) -> Iterator[Progress]:
         """What happened since it was last asked."""

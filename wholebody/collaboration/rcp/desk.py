@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from wholebody.collaboration.rcp.grammar import VERBS, parse
 from wholebody.collaboration.rcp.machines import MOVING, Machine
 from wholebody.collaboration.rcp.negotiation import Negotiation
 from wholebody.collaboration.rcp.orders import Orders, unforeseen
-from wholebody.collaboration.rcp.session import Session, Setting
+from wholebody.collaboration.rcp.session import Awaited, Session
 from wholebody.collaboration.rcp.telling import TOPICS, Telling
 from wholebody.collaboration.rcp.users import Role, Users
 from wholebody.errors import BadCommand, Refused, WholebodyError
@@ -22,10 +23,12 @@ from wholebody.errors import BadCommand, Refused, WholebodyError
 PROFILES = ("operator", "observer")
 BUSY = 0.2
 """s from tick to tick beyond which a server was busy: what was said meanwhile is heard only then."""
+SPARED = 0.5
+"""s in which that is heard, once; a server that is busy again and again must not let silence last for ever."""
 HTTP = re.compile(r"\S+ \S+ HTTP/[\d.]+|[\w-]+:.*", re.IGNORECASE)
 """A request, or one of its headers: pages of strangers can have a browser say it to any port of its machine."""
 STOPS = (["STOP"], ["DIRECT", "STOP"])
-"""What waits for nothing."""
+"""What waits for nothing, and is never too much."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Rules:
     """s of silence after which control is lost, and the robot stopped"""
     lines_per_second: float = 10_000.0
     """of one connection; more are refused"""
+    observer_lines_per_second: float = 2_000.0
+    """of all observers together, and of whoever is not connected yet, each the same share: nobody takes another's"""
     decision_timeout: float = 60.0
     """s until a strategy must be chosen"""
     strange_lines: int = 5
@@ -43,7 +48,9 @@ class Rules:
     wrong_secrets: int = 5
     """of one connection, until it is closed"""
     secret_every: float = 0.25
-    """s between two secrets that are tried, whoever tries them: each takes a while, and who guesses has to wait"""
+    """s between two secrets that are tried from one address: who guesses has to wait, and nobody else"""
+    connect_within: float = 10.0
+    """s in which a connection must say CONNECT, or it is closed: those who never do would take the places of others"""
 
 
 class Desk:
@@ -57,8 +64,10 @@ class Desk:
         self.orders = Orders(body, self._telling.tell, self._telling.progress, self.rules.decision_timeout)
         self._control_of = Negotiation()
         self._count = 0
-        self._next_secret = 0.0
+        self._next_secret: dict[str, float] = {}  # by address
+        self._hashing = ThreadPoolExecutor(1, "secrets")
         self._ticked = 0.0
+        self._observers = 1
         self._answers: dict[type, Callable[[Session, Any, float], str]] = {
             rcp.Connect: self._connect,
             rcp.Disconnect: self._disconnect,
@@ -93,32 +102,41 @@ class Desk:
         """Who is listened to."""
         return self._control_of.machine
 
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What is wrong with the robot now."""
+        return self._telling.wrong
+
     # --- from the server ---------------------------------------------------------------------------
 
-    def open(self, local: bool, now: float, timeout: float | None = None) -> Session:
+    def open(self, local: bool, now: float, timeout: float | None = None, address: str = "") -> Session:
         """Somebody has come; programs that say something every second are missed sooner than people."""
         self._count += 1
         timeout = self.rules.control_timeout if timeout is None else timeout
-        session = Session(self._count, local, timeout, heard=now, allowance=self.rules.lines_per_second)
+        session = Session(self._count, local, timeout, address, opened=now, heard=now)
         self.sessions[session.number] = session
+        self._count_observers()
+        session.allowance = self._rate(session)
         return session
 
     def close(self, session: Session, now: float) -> None:
         """Somebody has gone, or was cut off: if they had control, the robot stops."""
         self.sessions.pop(session.number, None)
+        self._count_observers()
         if session is self.holder:
             self._lose_control(session, f"{session.user} is gone")
 
     def line(self, session: Session, line: str, now: float) -> None:
         """Answer a line."""
-        rate = self.rules.lines_per_second
+        rate = self._rate(session)
         session.allowance = min(rate, session.allowance + (now - session.heard) * rate)
-        session.heard = now
-        if session.allowance < 1.0:
+        session.heard, session.spared = now, False
+        stops = line.upper().split() in STOPS
+        if session.allowance < 1.0 and not stops:
             session.outbox.append(f"KO more than {rate:g} lines a second")
             return
-        session.allowance -= 1.0
-        if session.setting is not None and line.upper().split() not in STOPS:
+        session.allowance = max(0.0, session.allowance - 1.0)
+        if session.awaited is not None and not stops:
             session.held.append(line)
         else:
             self._take(session, line, now)
@@ -133,24 +151,48 @@ class Desk:
             self._telling.troubles()
             self._telling.underway(self.orders.current if self.orders.machine.state == MOVING else None, now)
         for session in list(self.sessions.values()):
-            self._tell_setting(session, now)
+            self._tell_awaited(session, now)
+            self._close_stranger(session, now)
         self._control_of.goes_on(self.orders.current.number if self.orders.current is not None else 0)
 
     def tick(self, now: float) -> None:
         """Update, as servers do again and again; while they were too busy for that, nobody counts as silent."""
         since, self._ticked = now - self._ticked, now
         if self.holder is not None and since > BUSY:
-            self.holder.heard = min(now, self.holder.heard + since)
+            self._spare(self.holder, now)
         self.update(now)
+
+    def _spare(self, session: Session, now: float) -> None:
+        """Let what a session has said meanwhile be heard before its silence counts."""
+        enough = now - max(0.0, session.timeout - SPARED)
+        if session.heard < enough and not session.spared:
+            session.heard, session.spared = enough, True
+
+    def _rate(self, session: Session) -> float:
+        """Lines a second that a session may say."""
+        rules = self.rules
+        if session.role > Role.OBSERVER:
+            return rules.lines_per_second
+        return min(rules.lines_per_second, rules.observer_lines_per_second / self._observers)
+
+    def _count_observers(self) -> None:
+        self._observers = max(1, sum(each.role == Role.OBSERVER for each in self.sessions.values()))
 
     # --- answers -----------------------------------------------------------------------------------
 
     def _take(self, session: Session, line: str, now: float) -> None:
-        try:
+        def answer() -> str:
             if not session.connected and HTTP.fullmatch(line.strip()):
                 session.closing = True
                 raise Refused("this is no web server; CONNECT <profile> comes first")
-            answer = self._answer(session, parse(line), now)
+            return self._answer(session, parse(line), now)
+
+        self._say(session, answer)
+
+    def _say(self, session: Session, answered: Callable[[], str]) -> None:
+        """Say an answer, or why there is none."""
+        try:
+            answer = answered()
         except BadCommand as error:
             session.strange += not session.connected
             session.closing = session.closing or session.strange >= self.rules.strange_lines
@@ -172,17 +214,27 @@ class Desk:
             raise Refused(f"connected already, as {session.user}")
         if command.profile.lower() not in PROFILES:
             raise Refused(f"the profiles are {' and '.join(PROFILES)}, not '{command.profile}'")
-        if command.secret and now < self._next_secret:
+        if not command.secret:
+            admitted = self.users.admit(command.user, command.secret, session.local)
+            return self._admit(session, command, lambda: admitted)
+        self._next_secret = {address: when for address, when in self._next_secret.items() if when > now}
+        if session.address in self._next_secret:
             raise Refused(f"somebody has just connected; try again in {self.rules.secret_every:g} s")
-        self._next_secret = now + self.rules.secret_every if command.secret else self._next_secret
+        self._next_secret[session.address] = now + self.rules.secret_every
+        done = self._hashing.submit(self.users.admit, command.user, command.secret, session.local)
+        return self._later(session, done, lambda: self._admit(session, command, done.result))
+
+    def _admit(self, session: Session, command: rcp.Connect, admitted: Callable[[], tuple[str, Role]]) -> str:
         try:
-            session.user, role = self.users.admit(command.user, command.secret, session.local)
+            session.user, role = admitted()
         except Refused:
             session.wrong_secrets += 1
             session.closing = session.wrong_secrets >= self.rules.wrong_secrets
             raise
         session.role = role if command.profile.lower() == "operator" else Role.OBSERVER
         session.connected = True
+        self._count_observers()
+        session.allowance = max(session.allowance, self._rate(session))
         return f"OK CONNECTED {session.user} {session.role.name}"
 
     def _disconnect(self, session: Session, command: Command, now: float) -> str:
@@ -232,7 +284,8 @@ class Desk:
 
     def _resume(self, session: Session, command: Command, now: float) -> str:
         self._control_of.must_have(session)
-        return f"OK RESUME {self.body.resume()}".rstrip()
+        done = self.body.resume()
+        return self._later(session, done, lambda: f"OK RESUME {done.result()}".rstrip())
 
     def _cancel(self, session: Session, command: rcp.Cancel, now: float) -> str:
         self._control_of.must_have(session)
@@ -254,20 +307,33 @@ class Desk:
         if session.role < Role.ADMINISTRATOR:
             self._control_of.must_have(session)
         done = self.body.set_parameter(command.name, command.value)
-        if done is not None:
-            session.setting = Setting(command.name, done)
-            return ""
-        return self._parameter(command.name)
+        if done is None:
+            return self._parameter(command.name)
+        return self._later(session, done, lambda: done.result() or self._parameter(command.name))
 
-    def _tell_setting(self, session: Session, now: float) -> None:
-        """Answer a SET that took a while, and then what was said since; only a STOP has not waited for it."""
-        setting = session.setting
-        if setting is None or not setting.done.done():
+    def _later(self, session: Session, done: Future[Any], answer: Callable[[], str]) -> str:
+        """Answer when something is done; it may be already."""
+        if done.done():
+            return answer()
+        session.awaited = Awaited(done, answer)
+        return ""
+
+    def _tell_awaited(self, session: Session, now: float) -> None:
+        """Answer what took a while, and then what was said since; only a STOP has not waited for it."""
+        awaited = session.awaited
+        if awaited is None or not awaited.done.done():
             return
-        error, session.setting = setting.done.exception(), None
-        session.outbox.append(self._parameter(setting.name) if error is None else f"KO {error}")
-        while session.held and session.setting is None and not session.closing:
+        session.awaited = None
+        self._say(session, awaited.answer)
+        while session.held and session.awaited is None and not session.closing:
             self._take(session, session.held.popleft(), now)
+
+    def _close_stranger(self, session: Session, now: float) -> None:
+        """Have the server close a connection that is there and says nothing."""
+        patience = self.rules.connect_within
+        if not session.connected and not session.closing and now - session.opened > patience:
+            session.closing = True
+            session.outbox.append(f"KO nobody has said CONNECT within {patience:g} s")
 
     def _parameter(self, name: str) -> str:
         return f"OK PARAM {name} {self.body.parameters()[name]}"

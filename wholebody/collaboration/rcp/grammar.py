@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from wholebody.collaboration.rcp.commands import (
     Acknowledge,
@@ -35,6 +36,9 @@ from wholebody.errors import BadCommand, closest
 LONGEST = 512
 """Bytes of a line."""
 
+LONGEST_VERB = 16
+"""Letters of what may be a verb with a slip in it."""
+
 _OBJECT = re.compile(r"OBJECT\(\s*([\w.-]+)\s*\)", re.IGNORECASE)
 _LIST = re.compile(r"\[([^\[\]]*)\]")
 _WORD = re.compile(r"[\w.:/-]+")
@@ -52,8 +56,14 @@ def parse(line: str) -> Command:
     if parser is None:
         if not verb:
             raise BadCommand("an empty line; HELP lists the commands")
-        raise BadCommand(f"no command '{verb[:32]}'{closest(verb.upper(), _PARSERS)}; HELP lists them")
+        raise BadCommand(f"no command '{verb[:32]}'{_meant(verb.upper())}; HELP lists them")
     return parser(rest.strip())
+
+
+@lru_cache(256)
+def _meant(verb: str) -> str:
+    """Which verbs are near; to look for them takes longer than to do most commands, so nobody has it done for noise."""
+    return closest(verb, _PARSERS) if len(verb) <= LONGEST_VERB else ""
 
 
 def _direct(rest: str) -> Command:

@@ -28,6 +28,8 @@ UNANSWERED = 3.0
 """s after which a client whose machine does not answer any more is gone."""
 CHUNK = 8192
 """Bytes that are taken in at a time."""
+AT_ONCE = 20
+"""Lines of one client that are answered before others have their turn: a chunk may have thousands."""
 LOCAL = ("127.0.0.1", "::1")
 
 
@@ -90,17 +92,19 @@ class Server:
             return
         _miss_soon(writer.get_extra_info("socket"))
         peer = writer.get_extra_info("peername")
-        session = self.desk.open(bool(peer) and peer[0] in LOCAL, time.monotonic())
+        address = peer[0] if peer else ""
+        session = self.desk.open(address in LOCAL, time.monotonic(), address=address)
         self._writers[session.number] = writer
         try:
             lines = Lines()
             while not session.closing and (data := await reader.read(CHUNK)):
-                for line in lines.take(data):
+                for number, line in enumerate(lines.take(data), 1):
                     self.desk.line(session, line, time.monotonic())
                     if session.closing:
                         break
-                self._send_all()
-                await asyncio.sleep(0)  # others wait, too
+                    if number % AT_ONCE == 0:
+                        await self._give_way()
+                await self._give_way()
         except (OSError, asyncio.CancelledError):
             pass  # a line that is cut by them, or by the end of the server, which needs no more of this task
         finally:
@@ -110,12 +114,19 @@ class Server:
             writer.close()
             self._send_all()
 
+    async def _give_way(self) -> None:
+        """Others wait, too."""
+        self._send_all()
+        await asyncio.sleep(0)
+
     def _send_all(self) -> None:
         """Those who came by others than this server hear from them."""
         for number in list(self._writers):
             session = self.desk.sessions.get(number)
             if session is not None and session.outbox:
                 self._send(session)
+            if session is not None and session.closing:
+                self._writers[number].close()
 
     def _send(self, session: Session) -> None:
         writer = self._writers.get(session.number)

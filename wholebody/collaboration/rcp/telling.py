@@ -20,6 +20,7 @@ class Telling:
 
     def __init__(self, body: Body, sessions: dict[int, Session]) -> None:
         self._body, self._sessions = body, sessions
+        self.wrong: tuple[str, ...] = ()  # as it was last looked at
         self._broken = ""  # what a body raised last that nobody foresaw
         self._underway = ("", -math.inf)  # what was told of the order that goes on, and when
 
@@ -47,7 +48,7 @@ class Telling:
 
     def troubles(self) -> None:
         """What has begun to be wrong, or to somebody who has just asked, what is."""
-        troubles = tuple(self._body.troubles())
+        self.wrong = troubles = tuple(self._body.troubles())
         for session in self._sessions.values():
             if "warning" in session.topics:
                 session.outbox += [f"NOTIFY warning {each}" for each in troubles if each not in session.warned]

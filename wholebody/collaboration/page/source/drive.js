@@ -12,7 +12,7 @@ export class Drive {
   constructor(say) {
     Object.assign(this, { say, enabled: false, held: new Map(), stick: [0, 0, 0], said: "", speeds: { walk: 0.1, turn: 0.2 } });
     window.addEventListener("keydown", (event) => {
-      if (!KEYS[event.code] || event.repeat || event.ctrlKey || event.metaKey || typing(event.target)) return;
+      if (!KEYS[event.code] || event.repeat || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
       event.preventDefault();
       this.hold(event.code, KEYS[event.code]);
     });

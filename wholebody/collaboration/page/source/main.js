@@ -1,4 +1,5 @@
 // The operator page: where the robot is and was told to be, what it sees and does; and how one tells it what to do.
+// STOP and the line to the robot come first: they must work whatever becomes of the rest.
 import { Drive, typing } from "./drive.js";
 import { element } from "./elements.js";
 import { Forms } from "./forms.js";
@@ -13,23 +14,65 @@ import { Panel } from "./panel.js";
 import { Robot } from "./robot.js";
 import { Things } from "./things.js";
 import { View } from "./view.js";
+import { Warnings } from "./warnings.js";
 
 const LOOK = 10; // degrees of one press
 const asked = new URLSearchParams(location.hash.slice(1)); // token, and view=off for machines without a graphics card
 const token = asked.get("token") ?? "";
-const description = await (await fetch("/robot.json")).json();
-const count = description.count;
-const view = new View(element("view"), asked.get("view") === "off");
-const [measured, told] = [new Robot(description, false), new Robot(description, true)];
-view.add(measured.root);
-view.add(told.root);
-view.addBlocks(description.map);
+const panel = new Panel();
+const warnings = new Warnings(element("warnings"));
+let [session, role, picture] = [0, "observer", ""];
 
 const say = (line) => {
   if (!line.startsWith("DRIVE")) panel.say(line);
   if (!link.say(line)) panel.say(`not connected: '${line}' was not sent`);
 };
-const panel = new Panel();
+element("stop").onclick = () => say("STOP");
+element("resume").onclick = () => say("RESUME");
+window.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") say("STOP");
+  const look = { KeyI: "UP", KeyK: "DOWN", KeyJ: "LEFT", KeyL: "RIGHT" }[event.code];
+  const other = event.ctrlKey || event.metaKey || event.altKey;
+  if (look && !other && !typing(event.target)) say(`MOVE HEAD ${look} ${LOOK} DEGREES`);
+});
+element("login").onsubmit = (event) => {
+  event.preventDefault();
+  link.login(element("user").value, element("token").value);
+};
+
+const hears = {
+  state: (state) => panel.connection(state),
+  role: (user, given) => {
+    role = given;
+    panel.role(user, role);
+    hears.rights();
+  },
+  line: (text) => {
+    if (text.startsWith("OK NOTIFY")) return;
+    const [, warning] = text.match(/^NOTIFY warning (.*)/) ?? [];
+    const [, remark] = text.match(/^NOTIFY (?:event )?((?<=event ).*|control lost.*)/) ?? [];
+    if (warning) warnings.add(warning);
+    else if (remark) panel.remark(remark);
+    else if (!text.startsWith("SELECT STRATEGY")) panel.say(text); // which is asked in words
+  },
+  news: (news) => {
+    if (news.session) session = news.session;
+    if (news.desk) warnings.now(news.desk.troubles);
+    hears.more(news);
+  },
+  ...{ rights: () => {}, more: () => {}, poses: () => {}, picture: () => {} }, // until there is something to show them on
+};
+const link = new Line({ token, user: "operator" }, hears);
+
+const description = await (await fetch("/robot.json")).json();
+const count = description.count;
+const view = new View(element("view"), asked.get("view") === "off");
+element("undrawn").textContent = view.undrawn;
+const [measured, told] = [new Robot(description, false), new Robot(description, true)];
+view.add(measured.root);
+view.add(told.root);
+view.addBlocks(description.map);
+
 const orders = new Orders(say, ...["server", "queue"].map((name) => new Machine(element("machine"), description.machines[name])));
 const drive = new Drive(say);
 const forms = new Forms(say);
@@ -39,77 +82,50 @@ const markers = new Markers(view, say);
 const things = new Things(view);
 const machines = new Machines("machines");
 const hands = new Hands(say, description.map);
-let session = 0;
-let picture = "";
-
-element("stop").onclick = () => say("STOP");
-element("resume").onclick = () => say("RESUME");
 element("ghost").onchange = ({ target }) => view.show(told.root, target.checked);
-window.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") say("STOP");
-  const look = { KeyI: "UP", KeyK: "DOWN", KeyJ: "LEFT", KeyL: "RIGHT" }[event.code];
-  if (look && !event.ctrlKey && !event.metaKey && !typing(event.target)) say(`MOVE HEAD ${look} ${LOOK} DEGREES`);
-});
 for (const button of document.querySelectorAll("[data-look]")) {
   button.onclick = () => say(`MOVE HEAD ${button.dataset.look} ${LOOK} DEGREES`);
   button.disabled = !description.movements.HEAD?.includes(button.dataset.look);
 }
-element("login").onsubmit = (event) => {
-  event.preventDefault();
-  link.login(element("user").value, element("token").value);
-};
 
 const counters = { poses: 0, pictures: 0, view, map, drive, overlay, markers, things, measured, told }; // for whoever looks whether the page lives
 window.wholebody = counters;
 
-const link = new Line(
-  { token, user: "operator" },
-  {
-    state: (state) => panel.connection(state),
-    role: (user, role) => {
-      panel.role(user, role);
-      orders.role(role);
-    },
-    line: (text) => {
-      if (text.startsWith("OK NOTIFY")) return;
-      const [, remark] = text.match(/^NOTIFY (?:event )?((?<=event ).*|control lost.*)/) ?? [];
-      if (remark) panel.remark(remark);
-      else if (!text.startsWith("SELECT STRATEGY")) panel.say(text); // which is asked in words
-    },
-    poses: (numbers) => {
-      const base = numbers.subarray(0, 7);
-      measured.show(base, numbers.subarray(7, 7 + count));
-      told.show(base, numbers.subarray(7 + count, 7 + 2 * count));
-      view.follow(base[0], base[1]);
-      counters.poses += 1;
-    },
-    picture: (blob) => {
-      URL.revokeObjectURL(picture);
-      picture = URL.createObjectURL(blob);
-      element("picture").src = picture;
-      document.body.dataset.camera = "on";
-      view.makeRoom();
-      counters.pictures += 1;
-    },
-    news: (news) => {
-      if (news.session) session = news.session;
-      if (news.desk) {
-        orders.show(news.desk, session, news.underway);
-        drive.enabled = orders.mine;
-        drive.speeds = news.speeds;
-        map.show(news.place, news.things);
-        things.show(news.things);
-        markers.show(news.markers);
-        machines.show(news.machines);
-        hands.show(news.things, news.held, news.place, orders.mine);
-        overlay.show(news.things, news.sight);
-        panel.whereabouts(news);
-        panel.pictureAge(news.picture_age);
-      }
-      if (news.health) panel.health(news.health);
-      if (news.joints) panel.joints(news.joints);
-      if (news.events) panel.events(news.events);
-      if (news.parameters) forms.show(news.parameters);
-    },
+Object.assign(hears, {
+  rights: () => orders.role(role),
+  poses: (numbers) => {
+    const base = numbers.subarray(0, 7);
+    measured.show(base, numbers.subarray(7, 7 + count));
+    told.show(base, numbers.subarray(7 + count, 7 + 2 * count));
+    view.follow(base[0], base[1]);
+    counters.poses += 1;
   },
-);
+  picture: (blob) => {
+    URL.revokeObjectURL(picture);
+    picture = URL.createObjectURL(blob);
+    element("picture").src = picture;
+    document.body.dataset.camera = "on";
+    view.makeRoom();
+    counters.pictures += 1;
+  },
+  more: (news) => {
+    if (news.desk) {
+      orders.show(news.desk, session, news.underway);
+      drive.enabled = orders.mine;
+      drive.speeds = news.speeds;
+      map.show(news.place, news.things);
+      things.show(news.things);
+      markers.show(news.markers);
+      machines.show(news.machines);
+      hands.show(news.things, news.held, news.place, orders.mine);
+      overlay.show(news.things, news.sight);
+      panel.whereabouts(news);
+      panel.pictureAge(news.picture_age);
+    }
+    if (news.health) panel.health(news.health);
+    if (news.joints) panel.joints(news.joints);
+    if (news.events) panel.events(news.events);
+    if (news.parameters) forms.show(news.parameters);
+  },
+});
+hears.rights();

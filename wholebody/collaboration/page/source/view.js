@@ -9,10 +9,11 @@ const ASIDE = 0.22; // of the width
 const SHARE = 3; // and so many times as long as one takes, by how late the browser asks for the next
 
 export class View {
-  /** off: nothing is drawn, for machines that are too slow for it */
+  /** off: nothing is drawn, for machines that are too slow for it; undrawn says why nothing is, if so */
   constructor(canvas, off) {
     this.canvas = canvas;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
+    this.undrawn = off ? "the 3D view is off" : "";
+    this.renderer = off ? null : this.drawer();
     this.scene = new THREE.Scene();
     this.scene.background = new THREE.Color(0x1a1d21);
     this.camera = new THREE.PerspectiveCamera(40, 1, 0.05, 100);
@@ -30,11 +31,19 @@ export class View {
     this.labels = new Labels(canvas.parentElement, this.camera, [...canvas.parentElement.querySelectorAll(".camera, .legend")]);
     this.frames = 0;
     this.next = this.asked = this.pace = 0;
-    this.off = off;
     this.aside = 0;
     this.changed = true;
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
-    this.renderer.setAnimationLoop(() => this.draw());
+    this.renderer?.setAnimationLoop(() => this.draw());
+  }
+
+  drawer() {
+    try {
+      return new THREE.WebGLRenderer({ canvas: this.canvas, antialias: true });
+    } catch {
+      this.undrawn = "no 3D view: this browser has no WebGL";
+      return null;
+    }
   }
 
   add(object) {
@@ -84,7 +93,7 @@ export class View {
 
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
-    this.renderer.setSize(width, height, false);
+    this.renderer?.setSize(width, height, false);
     if (this.aside) this.camera.setViewOffset(width, height, this.aside * width, 0, width, height);
     this.camera.aspect = width / Math.max(1, height);
     this.camera.updateProjectionMatrix();
@@ -95,7 +104,7 @@ export class View {
     const now = performance.now();
     this.pace = 0.8 * this.pace + 0.2 * (now - this.asked);
     this.asked = now;
-    if (!this.changed || now < this.next || this.off) return;
+    if (!this.changed || now < this.next) return;
     this.changed = false;
     this.renderer.render(this.scene, this.camera);
     this.labels.place();
