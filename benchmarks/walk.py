@@ -32,7 +32,7 @@ class Walked(NamedTuple):
 
     cycles: list[float]  # µs each
     periods: list[float]  # µs each, with physics
-    processor: float  # s of all periods in which the machine did nothing else
+    processor: float  # s of processor time, of all periods
     fell: float | None  # s, when it did
 
     @property
