@@ -3,22 +3,23 @@
     python -m experiments.stabilizer_robots [SEEDS [ROBOT …]]
 
 Hubo2+ takes 20 steps of 0.2 m in 0.6 s each. A robot whose centre of mass is s times as high takes steps s times as
-long in √s times the time: the same walk by Froude's law. Sensors, delay and masses are as in stabilizer_walk. Prints
-its table for each robot; writes `results/stabilizer_robots.md`.
+long in √s times the time: the same walk by Froude's law. Arms (but "regions"), sensors, delay and masses are as in
+stabilizer_walk. Prints its table for each robot; writes `results/stabilizer_robots.md`.
 """
 
 from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator
 
-from experiments.stabilizer_walk import RESULTS, Outcome, forward, row, run
+from experiments.stabilizer_walk import Outcome, forward, run, write
 from wholebody import robots
 from wholebody.locomotion.gait import standing
 from wholebody.model.model import Model
 
 ROBOTS = ("hubo2plus", "minihubo", "hoap3", "hrp2")
-ARMS = ("none", "dcm")
+ARMS = ("none", "none with legs", "dcm")
 LENGTH, TIME, STEPS = 0.2, 0.6, 20  # m, s: of Hubo2+
 HEIGHT = 0.6127  # m: of Hubo2+'s centre of mass, standing
 
@@ -36,19 +37,15 @@ def fast_walk(name: str, arm: str, seed: int, steps: int = STEPS) -> Outcome:
 
 def main(seeds: int = 10, *names: str) -> None:
     """Print the table and write it."""
-    lines = [
-        "| robot, step | stabilizer | stand | ZMP error/mm | velocity/(m/s) | impact/weights | tilt/° |",
-        7 * "|---" + "|",
-    ]
-    print("\n".join(lines))
-    for name in names or ROBOTS:
-        scale = size(name)
-        what = f"{robots.load(name).title}, {LENGTH * scale:.3f} m in {TIME * math.sqrt(scale):.2f} s"
-        for arm in ARMS:
-            lines.append(row(what, arm, [fast_walk(name, arm, seed) for seed in range(seeds)]))
-            print(lines[-1], flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "stabilizer_robots.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def rows() -> Iterator[tuple[str, str, list[Outcome]]]:
+        for name in names or ROBOTS:
+            scale = size(name)
+            what = f"{robots.load(name).title}, {LENGTH * scale:.3f} m in {TIME * math.sqrt(scale):.2f} s"
+            for arm in ARMS:
+                yield what, arm, [fast_walk(name, arm, seed) for seed in range(seeds)]
+
+    write("robot, step", rows(), "stabilizer_robots.md")
 
 
 if __name__ == "__main__":

@@ -4,16 +4,21 @@
 
 The arms are the pattern of a plain pendulum, the same with the inertia of the legs allowed for, and both stabilizers.
 Sensors have noise, resolution, bias and one cycle of delay (SensorModel.realistic), and all links are heavier or
-lighter than the controller thinks, by up to 5 %. Prints how many of the runs stand, ZMP error (root mean square of
-measured against desired), velocity, the highest vertical force on a foot in weights, and tilt; writes
+lighter than the controller thinks, by up to 5 %. Prints how many of the runs stand, two errors of the ZMP (root mean
+squares: what is measured against what the stabilizer commands, and the true one against the plan), velocity, the
+highest true vertical force on a foot at any physics step, in real weights, and tilt; writes
 `results/stabilizer_walk.md`.
+
+    python -m experiments.stabilizer_walk dart [SEEDS]
+
+walks the fast walk on DART's physics, with "dcm" and by the patterns alone; writes `results/stabilizer_walk_dart.md`.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +33,7 @@ from wholebody.locomotion.footsteps import (
     Feet,
     Footstep,
     Place,
+    Side,
     Velocity,
     along,
     beside_body,
@@ -43,6 +49,8 @@ from wholebody.simulation import AnkleFlexibility, SensorModel, Simulation
 
 RESULTS = Path(__file__).parent / "results"
 FALLEN_TILT, FALLEN_HEIGHT = math.radians(60), 0.7
+TOUCHING = 0.05  # of the weight: less is no contact of which a centre could be told
+SIDES: tuple[Side, Side] = ("left", "right")  # of the soles
 Steps = Callable[[Feet, Gait], tuple[Footstep, ...]]
 
 
@@ -53,9 +61,10 @@ class Outcome:
     fell: bool
     time: float  # s
     distance: float  # m, of the centre of mass from where it began
-    velocity: float  # m/s
-    zmp_error: float  # m, root mean square while walking
-    impact: float  # highest vertical force on a foot, in weights
+    velocity: float  # m/s, from when it is told to walk until it rests
+    zmp_error: float  # m, root mean square, of the measured one from the commanded
+    zmp_off_plan: float  # m, of the true one from the planned
+    impact: float  # highest vertical force on a foot at any physics step, in real weights
     tilt: float  # rad, highest
 
 
@@ -131,6 +140,7 @@ def run(
     scene: str = "flat",
     ankles: AnkleFlexibility | None = None,
     settle: float = 0.0,
+    engine: str = "mujoco",
 ) -> Outcome:
     """Walk, or without steps stand for some seconds; push: force along x and y for 0.1 s, and when.
 
@@ -139,8 +149,8 @@ def run(
     robot = robots.load(name)
     walker = walker_of(robot, step_time, stabilizer, ankles)
     real = heavier(robot, mass_factor(seed) if mass is None else mass)
-    posture, sensors = walker.stance(), SensorModel.realistic()
-    with Simulation(real, scene, seed=seed, sensors=sensors, ankles=ankles, posture=posture) as simulation:
+    more = {"posture": walker.stance(), "sensors": SensorModel.realistic(), "ankles": ankles}
+    with Simulation(real, scene, seed=seed, engine=engine, peaks=True, **more) as simulation:
         if push is not None:
             trunk = max(robot.links, key=lambda link: link.mass).name
             simulation.push(trunk, (push[0], push[1], 0.0), 0.1, start=push[2])
@@ -161,66 +171,138 @@ def _hold(simulation: Simulation, walker: Walker, seconds: float) -> None:
 
 def _follow(simulation: Simulation, walker: Walker, steps: Steps | None, seconds: float) -> Outcome:
     state, reference = simulation.new_state(), simulation.new_reference()
-    start, height, weight = simulation.com_in_world, float(simulation.com_in_world[2]), 9.81 * walker.model.total_mass
-    begun, errors, impact, tilt = False, [], 0.0, 0.0
+    watch, begun = Watch(simulation, walker), False
     while simulation.time < seconds or (begun and not walker.pattern.standing):
         simulation.read(state)
         if steps is not None and not begun and simulation.time >= 1.0 and walker.pattern.standing:
             walker.pattern.follow(steps(walker.pattern.feet, walker.gait), simulation.time)
-            begun = True
+            begun, watch.began = True, simulation.time
         walker.cycle(state, reference)
         simulation.write(reference)
         simulation.advance()
-        seen, told = walker.balance, walker.command
+        watch.see()
+        if watch.fallen:
+            break
+    return watch.outcome()
+
+
+class Watch:
+    """What is true of a run, period by period, and what the robot measures of its zero moment point."""
+
+    def __init__(self, simulation: Simulation, walker: Walker) -> None:
+        self.simulation, self.walker = simulation, walker
+        self.began = math.inf  # s, when it was told to walk
+        self.start = simulation.com_in_world
+        self.weight = 9.81 * simulation.robot.mass
+        links = [sensor.link for sensor in simulation.robot.sensors_of("force_torque")]
+        self.feet = [links.index(simulation.robot.surface(sole).link) for sole in SOLES]
+        self.off_command: list[float] = []  # m²
+        self.off_plan: list[float] = []
+        self.impact, self.tilt = 0.0, 0.0
+
+    def see(self) -> None:
+        """Take note of a period."""
+        seen, told, planned = self.walker.balance, self.walker.command, self.walker.target
         assert seen is not None
         assert told is not None
+        assert planned is not None
         if seen.contact.any():
-            errors.append(float(np.sum((seen.cop_in_world[:2] - told.zmp) ** 2)))
-        impact = max(impact, float(seen.wrench_in_sole[:, 2].max()) / weight)
-        tilt = max(tilt, math.acos(min(1.0, float(simulation.base_to_world[2, 2]))))
-        if tilt > FALLEN_TILT or simulation.com_in_world[2] < FALLEN_HEIGHT * height:
-            return _outcome(simulation, True, start, errors, impact, tilt)
-    return _outcome(simulation, False, start, errors, impact, tilt)
+            self.off_command.append(float(np.sum((seen.cop_in_world[:2] - told.zmp) ** 2)))
+        true = true_zmp(self.simulation, self.feet)
+        if true is not None:
+            side, there = true
+            where = Place(*planned.zmp.tolist(), 0.0).seen_from(planned.foot(side).place)
+            self.off_plan.append(float(np.sum((there - where[:2]) ** 2)))
+        self.impact = max(self.impact, float(self.simulation.peak_forces[self.feet].max()) / self.weight)
+        self.tilt = max(self.tilt, math.acos(min(1.0, float(self.simulation.base_to_world[2, 2]))))
+
+    @property
+    def fallen(self) -> bool:
+        """Whether it lies, or will."""
+        return self.tilt > FALLEN_TILT or bool(self.simulation.com_in_world[2] < FALLEN_HEIGHT * self.start[2])
+
+    def outcome(self) -> Outcome:
+        """Of all periods until now; the velocity is of the time from when it was told to walk until it rests."""
+        time = self.simulation.time
+        distance = float(np.linalg.norm((self.simulation.com_in_world - self.start)[:2]))
+        velocity = distance / (time - self.began) if time > self.began else 0.0
+        errors = [math.sqrt(float(np.mean(each))) if each else math.nan for each in (self.off_command, self.off_plan)]
+        return Outcome(self.fallen, time, distance, velocity, *errors, self.impact, self.tilt)
 
 
-def _outcome(
-    simulation: Simulation, fell: bool, start: np.ndarray, errors: list[float], impact: float, tilt: float
-) -> Outcome:
-    distance = float(np.linalg.norm((simulation.com_in_world - start)[:2]))
-    error = math.sqrt(float(np.mean(errors))) if errors else math.nan
-    walked = max(simulation.time - 2.0, 1e-9)
-    return Outcome(fell, simulation.time, distance, distance / walked, error, impact, tilt)
+def true_zmp(simulation: Simulation, sensors: list[int]) -> tuple[Side, np.ndarray] | None:
+    """Where the ground really pushes, x and y in the sole that bears more, and which that is; None in the air.
+
+    Seen from that foot, as the plan is too, what feet slip on the way counts for nothing.
+    """
+    robot, truth = simulation.robot, simulation.truth["force_torque"]
+    placed = robot.sensors_of("force_torque")
+    frames = [simulation.link_to_world(placed[each].link) @ placed[each].at.matrix for each in sensors]
+    forces, torques = (
+        np.array([frame[:3, :3] @ truth[each][what] for frame, each in zip(frames, sensors, strict=True)])
+        for what in ("force", "torque")
+    )
+    bearing = int(np.argmax(forces[:, 2]))
+    sole = robot.surface(SOLES[bearing])
+    frame = simulation.link_to_world(sole.link) @ sole.at.matrix
+    levers = np.array([each[:3, 3] for each in frames]) - frame[:3, 3]
+    force = forces.sum(axis=0) @ frame[:3, :3]
+    torque = (torques + np.cross(levers, forces)).sum(axis=0) @ frame[:3, :3]
+    if force[2] < TOUCHING * 9.81 * robot.mass:
+        return None
+    return SIDES[bearing], np.array([-torque[1], torque[0]]) / force[2]
+
+
+HEAD = (
+    "stabilizer | stand | ZMP measured off command/mm | true off plan/mm | velocity/(m/s) | impact/weights | tilt/° |"
+)
 
 
 def main(seeds: int = 20) -> None:
     """Print the table and write it."""
-    lines = [
-        "| walk | stabilizer | stand | ZMP error/mm | velocity/(m/s) | impact/weights | tilt/° |",
-        7 * "|---" + "|",
-    ]
+    rows = (
+        (walk, stabilizer, [run(stabilizer, step_time, steps, seed) for seed in range(seeds)])
+        for walk, (step_time, steps) in WALKS.items()
+        for stabilizer in ARMS
+    )
+    write("walk", rows, "stabilizer_walk.md")
+
+
+def on_dart(seeds: int = 3) -> None:
+    """The same of the fast walk on the other engine."""
+    walk, (step_time, steps) = next(iter(WALKS.items()))
+    rows = (
+        (f"{walk}, DART", stabilizer, [run(stabilizer, step_time, steps, seed, engine="dart") for seed in range(seeds)])
+        for stabilizer in ("none", "none with legs", "dcm")
+    )
+    write("walk", rows, "stabilizer_walk_dart.md")
+
+
+def write(what: str, rows: Iterable[tuple[str, str, list[Outcome]]], file: str) -> None:
+    """Print each row as soon as its runs are over, and write all of them."""
+    lines = [f"| {what} | {HEAD}", 8 * "|---" + "|"]
     print("\n".join(lines))
-    for walk, (step_time, steps) in WALKS.items():
-        for stabilizer in ARMS:
-            runs = [run(stabilizer, step_time, steps, seed) for seed in range(seeds)]
-            lines.append(row(walk, stabilizer, runs))
-            print(lines[-1], flush=True)
+    for each in rows:
+        lines.append(row(*each))
+        print(lines[-1], flush=True)
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "stabilizer_walk.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (RESULTS / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def row(walk: str, stabilizer: str, runs: list[Outcome]) -> str:
     """Medians of those that stand; all, if none does."""
     stand = [each for each in runs if not each.fell]
     counted = stand or runs
-    error, velocity, impact, tilt = (
+    error, off_plan, velocity, impact, tilt = (
         float(np.median([getattr(each, what) for each in counted]))
-        for what in ("zmp_error", "velocity", "impact", "tilt")
+        for what in ("zmp_error", "zmp_off_plan", "velocity", "impact", "tilt")
     )
     return (
-        f"| {walk} | {stabilizer} | {len(stand)} of {len(runs)} | {1e3 * error:.0f} | {velocity:.2f} | {impact:.2f} "
-        f"| {math.degrees(tilt):.1f} |"
+        f"| {walk} | {stabilizer} | {len(stand)} of {len(runs)} | {1e3 * error:.0f} | {1e3 * off_plan:.0f} "
+        f"| {velocity:.2f} | {impact:.2f} | {math.degrees(tilt):.1f} |"
     )
 
 
 if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:]))
+    engine, seeds = sys.argv[1:2] == ["dart"], [int(each) for each in sys.argv[1:] if each != "dart"]
+    (on_dart if engine else main)(*seeds)

@@ -37,6 +37,15 @@ def test_at_rest_both_engines_measure_the_same(name):
     assert sum(touch.force_in_world for touch in dart.touches) == pytest.approx([0, 0, weight], abs=0.02 * weight)
 
 
+def test_peaks_of_a_robot_at_rest_are_its_weight():
+    with Simulation(robots.load("hubo2plus"), engine="dart", peaks=True) as simulation:
+        while simulation.time < 0.5:
+            simulation.advance()
+        feet = simulation.peak_forces[:2]
+        assert feet.sum() == pytest.approx(simulation.robot.mass * 9.81, rel=0.05)
+        assert feet.sum() >= 0.99 * simulation.truth["force_torque"]["force"][:2, 2].sum()
+
+
 def test_a_push_gives_the_momentum_that_it_should():
     simulation = settled("dart", "minihubo", 0.1)
     simulation.reset(base=robots.robot.Placement((0.0, 0.0, 3.0)))

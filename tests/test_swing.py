@@ -11,7 +11,7 @@ from wholebody.locomotion.footsteps import Footstep, Place
 from wholebody.locomotion.gait import gait_of, standing
 from wholebody.locomotion.pattern import Pattern
 from wholebody.locomotion.swing import Swing
-from wholebody.locomotion.swing_via import LegSwing, via_of
+from wholebody.locomotion.swing_via import LegSwing, as_swung, by_cubics, leg_swing, via_of
 from wholebody.model import DoublePendulum, Model
 
 START, GOAL = Place(0.0, 0.1, 0.0), Place(0.4, 0.12, 0.3)
@@ -57,15 +57,33 @@ def test_a_swing_that_is_none_is_refused(end, lift, via):
         Swing(START, GOAL, 0.0, end, lift, via)
 
 
-def test_the_via_time_found_by_newton_is_where_the_hip_torque_varies_least():
+@pytest.mark.parametrize("path", [as_swung, by_cubics])
+def test_the_via_time_found_by_newton_is_where_the_hip_torque_varies_least(path):
     leg = DoublePendulum(0.3, 0.3, 4.0, 3.0)
-    swing = LegSwing(leg, (-0.2, -0.55), (0.2, -0.55), 0.06, 0.5)
+    swing = LegSwing(leg, (-0.2, -0.55), (0.2, -0.55), 0.06, 0.5, path=path)
     best = swing.best_via()
     everywhere = np.linspace(0.25, 0.75, 41)
     deviations = [swing.deviation(via) for via in everywhere]
     assert best == pytest.approx(everywhere[int(np.argmin(deviations))], abs=0.02)
     assert swing.deviation(best) <= min(deviations) + 1e-3
     assert max(deviations) > 1.05 * swing.deviation(best)
+
+
+@pytest.mark.parametrize("gently", [0.0, 0.15])
+@pytest.mark.parametrize("name", ["hubo2plus", "hoap3", "hrp2", "minihubo"])
+def test_on_the_way_that_the_foot_really_goes_the_hip_torque_varies_least_at_the_via_time(name, gently):
+    model = Model(robots.load(name))
+    gait = replace(gait_of(model), gently=gently)
+    length = 0.8 * gait.limits.length
+    swing, best = leg_swing(model, gait, length), via_of(model, gait, length)
+    feet, _ = standing(model)
+    pattern = Pattern(replace(gait, via=best), feet)
+    pattern.follow([Footstep("right", feet.left.beside(length, -gait.limits.spacing))], 0.0)
+    times = np.linspace(0.0, gait.single_support, 50)
+    walked = np.array([pattern.at(gait.begin + time).right.height for time in times])
+    assert swing.path(swing, best, times)[:, 1] - swing.start[1] == pytest.approx(walked, abs=1e-6)
+    for other in (best - 0.05, best + 0.05, 0.5):
+        assert swing.deviation(best) < swing.deviation(other)
 
 
 def test_the_leg_of_a_swing_reaches_where_it_is_put_or_is_refused():

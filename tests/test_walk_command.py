@@ -4,7 +4,7 @@ import pytest
 from robot_processes import wholebody
 from walking_rig import NAME, Rig
 
-from wholebody.cli.shows.script import Script
+from wholebody.cli.shows.script import ORDERS, Script
 from wholebody.errors import BadFootsteps
 from wholebody.locomotion.footsteps import OUTWARD, Feet, Place, StepLimits, beside_body
 
@@ -33,10 +33,12 @@ def test_it_walks_up_a_ramp_that_is_filmed_too(tmp_path):
     ("arguments", "what"),
     [
         (["dreamer"], "it cannot walk"),
-        (["atlas"], "no closed form"),
+        (["atlas"], "'atlas' cannot walk, as the joints of its legs are found in closed form and there is none"),
+        (["valkyrie"], "'valkyrie' cannot walk"),
         (["hoap3", "--distance", "nan"], "'walk nan' is no order"),
         (["hoap3", "--distance", "1e6"], "'walk 1e+06': so far away that it takes"),
         (["hoap3", "--scene", "moon"], "no scene 'moon'"),
+        (["hoap3", "--scene", "ramp:foo=1"], "no parameter of the scene 'ramp' called 'foo'"),
     ],
 )
 def test_what_no_robot_or_not_this_one_can_do_is_said_before_anything_begins(arguments, what, tmp_path):
@@ -45,6 +47,21 @@ def test_what_no_robot_or_not_this_one_can_do_is_said_before_anything_begins(arg
     assert what in run.stderr.replace("\n", " ")
     assert "Traceback" not in run.stderr
     assert not (tmp_path / "walk").exists()
+
+
+def test_of_a_robot_too_weak_for_one_leg_it_is_said_before_it_walks_that_it_will_fall(tmp_path):
+    (tmp_path / "file").touch()  # so that nothing begins after that
+    arguments = ("--out", tmp_path / "file" / "walk", "--no-film")
+    weak, strong = (wholebody("walk", each, *arguments, timeout=250, check=False) for each in ("teo", "hoap3"))
+    assert "TEO will fall when it lifts a foot: on one leg 'l_hip_roll' needs" in weak.stdout
+    assert "will fall" not in strong.stdout
+
+
+def test_the_help_names_every_word_of_an_order():
+    said = " ".join(wholebody("walk", "--help").stdout.replace("│", " ").split())
+    words = said[said.index("What to do instead") :][:200]
+    for word in (*ORDERS, "wait", "push"):
+        assert word in words
 
 
 @pytest.mark.parametrize("out", ["file", "file/walk"])

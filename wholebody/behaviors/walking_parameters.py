@@ -23,10 +23,8 @@ def walking_parameters(walking: Walking) -> Parameters:
 
 def _gains(walker: Walker) -> dict[str, Any]:
     """By path; a stabilizer may have none."""
-    ground = getattr(walker.stabilizer, "ground", None)
     found = {
         "stabilizer": getattr(walker.stabilizer, "gains", None),
-        "stabilizer.ground": getattr(ground, "gains", None),
         "recovery_foot": walker.level.gains,
         "footing": walker.footing.gains,
         "soles": walker.soles.gains,

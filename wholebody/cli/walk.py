@@ -29,12 +29,13 @@ from wholebody.cli.shows.world import WalkedWorld
 from wholebody.errors import HardwareError, RobotTaken, UnknownName
 from wholebody.hardware import Names
 from wholebody.locomotion.balance.stabilizers import NAMES
+from wholebody.locomotion.one_leg import trouble_on_one_leg
 from wholebody.robots.robot import Robot
 from wholebody.simulation import ENGINES, SCENES, Pace, SensorModel, join
 
 NAME = "walk_demo"
 PROCESS = "wholebody.cli.processes.walk"
-WORDS = ", ".join(ORDERS)
+WORDS = ", ".join((*ORDERS, "wait"))
 SAY_EVERY = 2.0
 """s of simulated time from one line to the next, if nothing new happens."""
 console = Console(highlight=False, soft_wrap=True)
@@ -70,6 +71,9 @@ def walk(
         return
     loaded = robots.load(robot)
     walking = Walking(loaded, stabilizer=stabilizer)  # says what of it cannot walk before anything begins
+    trouble = trouble_on_one_leg(walking.walker.model, walking.gait)
+    if trouble:
+        console.print(f"[yellow]{loaded.title or robot} will fall when it lifts a foot: {trouble}[/]")
     far = round(min(2.0, 2.0 * loaded.mass / 40.0 + 0.3), 1) if distance is None else distance
     lines = order or ["stand", f"walk {far:g}", f"turn {turn:g}", "push", "stop"]
     force = 0.15 * 9.81 * loaded.mass if push is None else push

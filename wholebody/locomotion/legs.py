@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wholebody.errors import BadGoal
+from wholebody.errors import BadGoal, NoClosedForm
 from wholebody.kinematics import ClosedForm, shapes
 from wholebody.kinematics.closed_form_batch import REST, nearest
 from wholebody.locomotion.gait import SOLES
@@ -97,7 +97,12 @@ def leg(robot: Robot, sole: str) -> ClosedForm:
         lower[knee] = max(lower[knee], 0.0)
     elif stands[knee] < -BENT:
         upper[knee] = min(upper[knee], 0.0)
-    return ClosedForm(replace(chain, lower=lower, upper=upper))
+    try:
+        return ClosedForm(replace(chain, lower=lower, upper=upper))
+    except NoClosedForm as error:
+        raise NoClosedForm(
+            f"'{robot.name}' cannot walk, as the joints of its legs are found in closed form and there is none: {error}"
+        ) from error
 
 
 @compiled

@@ -1,8 +1,8 @@
 """When the swinging foot passes its via point: the time t_m at which the hip's torque varies least (Stabilizer, 3.9).
 
-The leg is a double pendulum that hangs from the hip, the foot goes through the via point by a piecewise cubic with
-continuous acceleration (Eq. 3.16), and Newton's method finds where the standard deviation of the hip's torque has its
-minimum (Fig. 3.26).
+The leg is a double pendulum that hangs from the hip, and Newton's method finds where the standard deviation of the
+hip's torque has its minimum. The foot goes as robots swing it here; the thesis's piecewise cubic with continuous
+acceleration (Eq. 3.16, Fig. 3.26) is the other choice of a path, and has its minimum elsewhere.
 """
 
 from __future__ import annotations
@@ -14,13 +14,33 @@ from dataclasses import dataclass
 import numpy as np
 
 from wholebody.errors import BadGait
+from wholebody.locomotion.footsteps import Place
 from wholebody.locomotion.gait import SOLES, Gait
+from wholebody.locomotion.swing import Swing
 from wholebody.model import DoublePendulum, Model
 from wholebody.model.layout import Array
 from wholebody.motion import via_cubic
 
 SAMPLES = 120
 EARLIEST, LATEST = 0.2, 0.8
+
+
+def as_swung(swing: LegSwing, via: float, times: Array) -> Array:
+    """Where the leg's end is as robots swing it here, by `Swing`: x and z at each of the times."""
+    (x, z), (goal, ground) = swing.start, swing.end
+    places = Place(x, 0.0, 0.0), Place(goal, 0.0, 0.0)
+    foot = Swing(*places, 0.0, swing.duration, swing.lift, via, heights=(z, ground), gently=swing.gently)
+    points = [foot.at(float(time)) for time in times]
+    return np.array([(point.place.x, point.height) for point in points])
+
+
+def by_cubics(swing: LegSwing, via: float, times: Array) -> Array:
+    """The same by the thesis's cubics, through a via point above the middle of the way; they know no gentle landing."""
+    (x, z), (goal, ground) = swing.start, swing.end
+    middle = ((x + goal) / 2, max(z, ground) + swing.lift)
+    path = via_cubic([swing.start, middle, swing.end], [0.0, via * swing.duration, swing.duration])
+    places: Array = path.sample(times).position
+    return places
 
 
 @dataclass(frozen=True)
@@ -32,6 +52,8 @@ class LegSwing:
     end: tuple[float, float]
     lift: float  # m, of the via point above the higher end
     duration: float  # s
+    gently: float = 0.0  # as in Gait
+    path: Callable[[LegSwing, float, Array], Array] = as_swung
 
     def __post_init__(self) -> None:
         """Refuse what the leg does not reach."""
@@ -42,11 +64,8 @@ class LegSwing:
 
     def hip_torque(self, via: float) -> Array:
         """Over time, if the via point is passed at this share of the duration."""
-        T = self.duration
-        middle = ((self.start[0] + self.end[0]) / 2, max(self.start[1], self.end[1]) + self.lift)
-        path = via_cubic([self.start, middle, self.end], [0.0, via * T, T])
-        times = np.linspace(0.0, T, SAMPLES)
-        q = np.array([self._angles(*place) for place in path.sample(times).position])
+        times = np.linspace(0.0, self.duration, SAMPLES)
+        q = np.array([self._angles(*place) for place in self.path(self, via, times)])
         v = np.gradient(q, times, axis=0, edge_order=2)
         a = np.gradient(v, times, axis=0, edge_order=2)
         return np.array([self.leg.inverse_dynamics(*row)[0] for row in zip(q, v, a, strict=True)])
@@ -72,6 +91,12 @@ def via_of(model: Model, gait: Gait, length: float) -> float:
     """t_m of a robot's steps of a length, as a share of the swing: what `Gait.via` is to be.
 
     gait = replace(gait, via=via_of(model, gait, 0.2))
+    """
+    return leg_swing(model, gait, length).best_via()
+
+
+def leg_swing(model: Model, gait: Gait, length: float) -> LegSwing:
+    """The swing of a robot's steps of a length.
 
     From step to step a foot goes twice the length; the hip is then half-way, as high above the sole as in "stand" but
     for what the gait's centre of mass is lower. The leg's end is where its lower mass is, above the sole by as much as
@@ -87,7 +112,7 @@ def via_of(model: Model, gait: Gait, length: float) -> float:
     end = min(hip_height - knee_height + leg.lower - max(lowered, 0.0), 0.98 * (leg.upper + leg.lower))
     share = math.hypot(length, end) / (leg.upper + leg.lower)
     reach = length if share < 0.98 else math.sqrt(max((0.98 * (leg.upper + leg.lower)) ** 2 - end**2, 0.0))
-    return LegSwing(leg, (-reach, -end), (reach, -end), gait.lift, gait.single_support).best_via()
+    return LegSwing(leg, (-reach, -end), (reach, -end), gait.lift, gait.single_support, gait.gently)
 
 
 def pitch_joints(model: Model, q: Array) -> tuple[str, str]:

@@ -41,6 +41,7 @@ class DartPhysics:
         self.world = world
         self.step = 0
         self._steps = steps
+        self.peaks: Array | None = None
         self._wrenches = np.zeros((len(world.at.force_sensors), 6))
         self._dart = _dart()
         self._ground = str(world.model.geom(_around(world)[0]).name)
@@ -106,10 +107,14 @@ class DartPhysics:
         """One control period with the servo's references held."""
         self._take(servo)
         self._velocity_before = self._velocity
+        if self.peaks is not None:
+            self.peaks[:] = 0.0
         for number in range(self._steps):
             if not pushes.none:
                 self._push(pushes, self.step + number)
             self._step()
+            if self.peaks is not None:
+                np.maximum(self.peaks, self._vertical_forces(), out=self.peaks)
         self.step += self._steps
         self._draw()
 
@@ -206,6 +211,14 @@ class DartPhysics:
                 if sensors.beyond[number, body]:
                     move_wrench(self.world.data, wrench, touch.point_in_world, site, moved)
                     self._wrenches[number] += moved
+
+    def _vertical_forces(self) -> Array:
+        """What the ground pushes up with on all that is beyond each force-torque sensor, N."""
+        sensors = self.world.at.force_sensors
+        forces = np.zeros(len(sensors))
+        for touch in self.touches():
+            forces += sensors.beyond[:, self.world.at.link[touch.link]] * touch.force_in_world[2]
+        return forces
 
     def touches(self) -> list[Touch]:
         """The robot's contacts of the last step, with their forces."""

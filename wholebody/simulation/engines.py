@@ -24,6 +24,7 @@ class Engine(Protocol):
     """What a Simulation needs of an engine; `world` shows where everything is, whoever moves it."""
 
     world: World
+    peaks: Array | None  # see Simulation.peak_forces; nothing is kept unless there is a place for it
 
     def start(self, positions: Array, base_to_world: Array | None) -> None:
         """Put the robot on the ground, or its base to a pose, at rest."""

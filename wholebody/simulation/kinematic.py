@@ -35,6 +35,7 @@ class Kinematic:
 
     def __init__(self, world: World, period: float) -> None:
         self.world = world
+        self.peaks: Array | None = None  # without dynamics there are none
         robot = world.robot
         self._period = period
         self._reach = np.array([joint.velocity * period if joint.actuated else 0.0 for joint in robot.moving])

@@ -110,6 +110,12 @@ def wrenches_in_sensors(world: World, into: Array) -> None:
         move_wrench(data, total[number], com, site, into[number])
 
 
+def vertical_forces(world: World) -> Array:
+    """What the world pushes up with on all that is beyond each sensor, N; carried loads count as the robot."""
+    forces: Array = world.at.force_sensors.beyond @ world.data.cfrc_ext[:, 5]
+    return forces
+
+
 def move_wrench(data: Any, torque_and_force: Array, point_in_world: Array, site: int, into: Array) -> None:
     """From a point and the world's axes to a site and its axes; torque first, as MuJoCo has it."""
     mujoco.mju_transformSpatial(into, torque_and_force, 1, data.site_xpos[site], point_in_world, data.site_xmat[site])

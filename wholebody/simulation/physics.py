@@ -13,7 +13,7 @@ from wholebody.simulation.accelerometers import Accelerometers
 from wholebody.simulation.contacts import Touch, touches
 from wholebody.simulation.disturbances import Pushes
 from wholebody.simulation.ground import set_base, set_joints, stand
-from wholebody.simulation.observation import Truth, wrenches_in_sensors
+from wholebody.simulation.observation import Truth, vertical_forces, wrenches_in_sensors
 from wholebody.simulation.servo import Servo
 from wholebody.simulation.world import World
 
@@ -32,6 +32,7 @@ class Physics:
         self.world = world
         self.step = 0
         self._steps = steps
+        self.peaks: Array | None = None
         self._wrenches = np.zeros((len(world.at.force_sensors), 6))
         self._accelerometers = Accelerometers(steps * world.model.opt.timestep)
 
@@ -67,7 +68,7 @@ class Physics:
         servo.apply(model, data, self.world.at)
         self.world.things.grip(model, data, servo.position)
         self._accelerometers.begin(self.world)
-        if pushes.none:
+        if pushes.none and self.peaks is None:
             mujoco.mj_step2(model, data)
             if self._steps > 1:
                 mujoco.mj_step(model, data, self._steps - 1)
@@ -81,13 +82,17 @@ class Physics:
             self._diverged()
 
     def _step_by_step(self, pushes: Pushes) -> None:
-        """The same, with pushes that may begin and end at any step, and whose points move."""
+        """The same, with pushes that may begin and end at any step, and whose points move; peaks are of all steps."""
         model, data = self.world.model, self.world.data
+        if self.peaks is not None:
+            self.peaks[:] = 0.0
         for number in range(self._steps):
             if number:
                 mujoco.mj_step1(model, data)
             pushes.apply(self.step + number, data)
             mujoco.mj_step2(model, data)
+            if self.peaks is not None:
+                np.maximum(self.peaks, vertical_forces(self.world), out=self.peaks)
 
     def _feel(self) -> None:
         if len(self._wrenches):

@@ -219,7 +219,7 @@ def named(text: str) -> Scene:
     for part in filter(None, rest.split(",")):
         key, _, value = part.partition("=")
         if key not in known:
-            raise UnknownName(f"parameter of scene '{name}'", key, known)
+            raise UnknownName(f"parameter of the scene '{name}' called", key, known)
         given[key] = _number(part, value)
     return partial(SCENES[name], **given)
 

@@ -39,7 +39,7 @@ class Simulation:
 
     physics=False moves the joints without dynamics, many times faster (see Kinematic). `engine` is mujoco or dart (see
     DartPhysics). `step` is the physics step and
-    `control_period` what one advance() takes, both in seconds.
+    `control_period` what one advance() takes, both in seconds. With `peaks`, forces are watched at each physics step.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class Simulation:
         sensors: SensorModel | None = None,
         ankles: AnkleFlexibility | None = None,
         posture: str | npt.ArrayLike | None = None,
+        peaks: bool = False,
     ) -> None:
         self.robot = robot
         self.physics = physics
@@ -72,6 +73,8 @@ class Simulation:
             self._world = partial(self._world, below=below)
             world = self._world(self._simulated)
         self._engine: Engine = engine_named(engine)(world, steps) if physics else Kinematic(world, control_period)
+        if peaks:
+            self._engine.peaks = np.zeros(len(world.at.force_sensors))
         self._servo = Servo(robot)
         self._pushes = Pushes(step)
         self._loads: list[Load] = []
@@ -164,6 +167,8 @@ class Simulation:
         self._engine.start(positions, None if base is None else base.matrix)
         self._servo.hold(positions)
         self._engine.settle_sensors(self._servo)
+        if self._engine.peaks is not None:
+            self._engine.peaks[:] = 0.0
         self._tick = 0
         self._observe()
         self._sensors.restart(self._truth.record)
@@ -261,6 +266,16 @@ class Simulation:
     def touches(self) -> list[contacts.Touch]:
         """The robot's contacts, with their forces; without physics there are no forces."""
         return self._engine.touches()
+
+    @property
+    def peak_forces(self) -> Array:
+        """The highest vertical force beyond each force-torque sensor at any physics step of the last period, N.
+
+        An impact is over before sensors are read again. For Simulation(peaks=True), as it costs some time.
+        """
+        if self._engine.peaks is None:
+            raise BadSimulation("forces of all physics steps are kept only if asked for; give peaks=True")
+        return self._engine.peaks.copy()
 
     @property
     def collisions(self) -> list[contacts.Collision]:
