@@ -19,6 +19,8 @@ TURNS = ("Zrotation", "Yrotation", "Xrotation")
 MOVES = ("Xposition", "Yposition", "Zposition")
 ORDER = ("left_wrist", "right_knee", "right_wrist", "left_knee")
 FRAME_TIME = 1 / 60
+SHARED = Path(__file__).parents[2] / "shared" / "motion"
+"""Captures of real people, beside the project, if at all."""
 
 # name, parent, offset from it in metres: x left, y up, z forward
 PERSON = (

@@ -147,7 +147,7 @@ def test_what_is_written_reads_back_as_the_same_numbers(tmp_path):
         ("ROOT Hips", "", 3, "no skeleton"),
         ("End Site", "End Size", 10, "End Site"),
         ("MOTION", "MOTOIN", 16, "MOTOIN"),
-        ("Frames: 2", "Frames: 3", 20, "says that it has 3 frames, and has 2"),
+        ("Frames: 2", "Frames: 3", 20, "line 17 says that there are 3 frames, and there are 2"),
         ("Frames: 2", "Frames: 0", 17, "one or more"),
         ("Frames: 2", "Frames: two", 17, "no number"),
         ("Frames: 2\n", "", 17, "Frames: 100"),

@@ -1,5 +1,7 @@
 """A captured crawl on robots: what they do with it, what they cannot do, and whether Atlas gets anywhere by it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from capture_examples import SHARED, crawling, person, standing
@@ -15,9 +17,11 @@ from wholebody.model import Contacts, Model
 from wholebody.motion import KeyFrames
 from wholebody.motion.capture import Capture
 from wholebody.motion.captured_gait import CapturedGait
+from wholebody.motion.crawling_posture import on_wrists_and_knees
 from wholebody.motion.imitating_limbs import limbs_of, scale_of
 from wholebody.motion.rest_efforts import efforts_at_rest
 from wholebody.motion.retarget import imitate, imitate_clip
+from wholebody.robots import geometry
 
 pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels
 
@@ -44,6 +48,13 @@ def imitation(gait, model):
     return imitate(gait, model, margin=MARGIN, period=0.02)
 
 
+@pytest.fixture(scope="module")
+def surging(tmp_path_factory, model):
+    """One whose trunk surges, imitated with CoM rows and without."""
+    gait = CapturedGait.of(Capture.read(crawling(tmp_path_factory.mktemp("surge") / "a.bvh", cycles=2, surge=0.15)))
+    return [imitate(gait, model, margin=MARGIN, likeness=0.5, period=0.04, with_com=each) for each in (True, False)]
+
+
 def lower_and_upper(model):
     return (np.array([getattr(joint, end) for joint in model.robot.moving]) for end in ("lower", "upper"))
 
@@ -66,13 +77,62 @@ def test_every_humanoid_has_limbs_to_crawl_on(name, gait):
         assert 0.05 < limb.length < 1.2
     assert limbs[0].length == pytest.approx(limbs[1].length, rel=0.01)
     assert limbs[2].length == pytest.approx(limbs[3].length, rel=0.01)
-    assert all(limb.clearance > 0 for limb in limbs[2:]), "knees without a surface bear on the link"
+    assert all(len(limb.points) > 4 for limb in limbs), "without a posture of their own, whole hands and shins count"
 
 
 @pytest.mark.parametrize(("name", "said"), [("trikey", "no left_arm, left_leg"), ("dreamer", "bolted down")])
 def test_robots_without_the_limbs_are_refused(gait, name, said):
     with pytest.raises(CannotImitate, match=said):
         imitate(gait, Model(robots.load(name)))
+
+
+@pytest.mark.parametrize("name", ["hubo2plus", "valkyrie", "hrp2", "minihubo"])
+def test_a_robot_without_a_posture_on_wrists_and_knees_gets_one(name, gait):
+    model = Model(robots.load(name))
+    limbs = limbs_of(model, gait.limbs)
+    q = on_wrists_and_knees(model, limbs)
+    at, (lower, upper) = model.at(q), lower_and_upper(model)
+    assert ((q[7:] >= lower) & (q[7:] <= upper)).all()
+    for limb in limbs:
+        frame = model.frame(limb.frame)
+        height = at.position(frame)[2] + (np.array(limb.points) @ at.rotation(frame)[2]).min()
+        assert abs(height) < 0.03, f"{limb.part} is on the ground"
+    base = np.eye(4)
+    base[:3, 3], base[:3, :3] = at.position(0), at.rotation(0)
+    assert geometry.extent(model.robot, q[7:], base)[0][2] > -0.03, "nothing else is in it"
+    knees, hands = (
+        np.mean([at.position(model.frame(limb.frame))[0] for limb in some]) for some in (limbs[2:], limbs[:2])
+    )
+    assert knees < at.com_in_world[0] < hands
+
+
+@pytest.mark.parametrize(
+    ("name", "stride", "misfits"),
+    [("hubo2plus", 0.17, ""), ("hrp2", 0.12, ""), ("valkyrie", 0.2, "effort limit"), ("teo", 0.05, "")],
+)
+def test_what_is_said_to_fit_is_within_limits_and_what_does_not_fit_is_named(name, stride, misfits, gait):
+    model = Model(robots.load(name))
+    quality = imitate(gait, model, stride=stride, likeness=0.5, period=0.04).quality
+    fits = quality.speed[1] <= 1 and quality.effort[1] <= 1 and quality.slide < 5e-3 and quality.penetration < 5e-3
+    assert fits == (not misfits), quality.verdict
+    if fits:
+        assert quality.verdict == "fits"
+        assert quality.lowest > -0.01
+        assert quality.margin > 0
+    else:
+        assert quality.verdict.startswith("does not fit: ")
+        assert misfits in quality.verdict
+    assert quality.slow_down <= 5.0
+    assert quality.verdict in quality.table()
+
+
+def test_the_worst_misfit_comes_first(imitation):
+    worse = replace(imitation.quality, speed=("l_leg_kny", 2.0), slide=0.05, inside=0.9)
+    assert worse.misfits == (
+        "limbs that bear slide by 50 mm",
+        "l_leg_kny would need 200% of its speed limit",
+        "it would tip over 10% of the time",
+    )
 
 
 # --- a cycle --------------------------------------------------------------------------------------------
@@ -94,13 +154,14 @@ def test_the_centre_of_mass_is_inside_by_the_margin_whenever_limbs_are_in_the_ai
         assert Contacts(model, contacts).margin(model.at(q)) > MARGIN - 2e-3
 
 
-def test_without_com_rows_a_person_of_other_masses_would_make_atlas_tip_over(tmp_path, model):
-    gait = CapturedGait.of(Capture.read(crawling(tmp_path / "a.bvh", cycles=2, surge=0.15)))
-    arms = [imitate(gait, model, margin=MARGIN, likeness=0.5, period=0.1, with_com=each) for each in (True, False)]
+def test_without_com_rows_a_person_of_other_masses_would_make_atlas_tip_over(surging):
+    arms = surging
     assert arms[0].duration == pytest.approx(arms[1].duration, rel=1e-9), "the same timing"
     assert arms[0].stride == arms[1].stride
     assert arms[0].quality.margin > MARGIN - 2e-3
+    assert arms[0].quality.verdict == "fits"
     assert arms[1].quality.margin < 0
+    assert "it would tip over" in arms[1].quality.verdict
 
 
 def test_commands_make_up_for_what_joints_give_way(imitation, model):
@@ -173,6 +234,23 @@ def test_progress_goes_from_nothing_to_all(gait, model):
 def test_a_stride_that_no_limb_can_reach_is_refused_with_how_far_it_is(gait, model):
     with pytest.raises(CannotImitate, match=r"atlas cannot reach: at .* m from where it should be"):
         imitate(gait, model, stride=0.9)
+
+
+def test_a_stride_that_takes_too_long_is_made_shorter(tmp_path, model):
+    gait = CapturedGait.of(Capture.read(crawling(tmp_path / "a.bvh", stride=0.6, period=1.4, swing=0.3)))
+    with pytest.raises(CannotImitate, match=r"at most 5 times\. Tell a shorter stride"):
+        imitate(gait, model, stride=0.6, likeness=0.5)
+    shorter = imitate(gait, model, likeness=0.5, period=0.1)
+    assert 0.2 < shorter.stride < 0.6
+    assert shorter.slow_down <= 5.0
+
+
+def test_a_walk_is_refused_and_what_can_be_done_is_said(model):
+    path = SHARED / "cmu_07_01_walk.bvh"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not part of the project, and is not on this machine")
+    with pytest.raises(CannotImitate, match=r"1 of left_ankle, right_ankle bear .* --whole"):
+        imitate(CapturedGait.of(Capture.read(path)), model)
 
 
 def test_the_com_jacobian_about_a_support_is_the_change_of_the_centre_of_mass(model):
@@ -252,6 +330,14 @@ def test_atlas_gets_as_far_as_planned(imitation):
     assert not trial.fell
     assert trial.forward > 0.8 * imitation.stride
     assert abs(trial.turn) < 20
+
+
+def test_a_motion_that_tips_atlas_over_succeeds_with_com_rows(surging):
+    with_com, without = (crawl(arm, seed=1, cycles=1) for arm in surging)
+    assert not with_com.fell
+    assert 0.8 * surging[0].stride < with_com.forward < 1.2 * surging[0].stride
+    assert abs(with_com.across) < 0.1
+    assert without.fell, "the control arm: the same places and timing"
 
 
 def test_captures_of_a_real_person_can_be_imitated(model):

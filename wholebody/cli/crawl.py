@@ -19,6 +19,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
 from wholebody.behaviors.crawling_client import CrawlingClient
+from wholebody.behaviors.imitating import Imitating
+from wholebody.cli.motions.capture import Handed, Part, Unit, Up, fitting, opened, progress_shown
 from wholebody.cli.shows.ground import NODDING, Eye, known_ground
 from wholebody.cli.shows.live import Process, follow
 from wholebody.cli.shows.lying import Controller, Lying, base_of, played, posture_and_base
@@ -40,6 +42,7 @@ from wholebody.simulation.film import Recording
 FALLEN = 0.2  # m that the pelvis is lower than at the start
 LONGEST = 150.0  # s of one order
 TELL = 2.0  # s between two lines
+ENOUGH = 0.8  # of the way that an imitation was to lead
 CYCLES = 5
 Act = Callable[[], None]
 """What a robot is told to do."""
@@ -54,17 +57,22 @@ class Crawl:
 
     def __init__(self, robot: Robot, simulation: Simulation, recording: Recording | None) -> None:
         self.robot, self.simulation, self.fell = robot, simulation, False
-        self.effort, self.inside = 0.0, math.nan
+        self.effort, self.inside, self.trouble = 0.0, math.nan, ""
         self.lines: list[str] = []
+        self.notes: list[str] = []
         self._recording = recording
         self._limits = np.array([joint.effort for joint in robot.moving])
         self._state, self._reference = simulation.new_state(), simulation.new_reference()
         self.begin(float(simulation.base_to_world[2, 3]))
 
-    def begin(self, height: float) -> None:
-        """From here on it turns, and falls if its root gets much lower than this, m."""
-        self._height = height
-        self._yaw = heading(self.simulation.base_to_world[:3, :3])
+    def begin(self, height: float, way: float | None = None) -> None:
+        """From here on it goes and turns, and falls if its root gets much lower than this, m.
+
+        way: about the vertical, rad, where forward is; where the robot heads, unless told.
+        """
+        self._height, self._begin = height, self.simulation.com_in_world[:2].copy()
+        self._yaw = self._began = heading(self.simulation.base_to_world[:3, :3])
+        self._way = self._yaw if way is None else way
 
     def follow(self, name: str, controller: Controller, progress: Callable[[], float] = lambda: 0.0) -> None:
         """One order, until it is done, the robot falls, or it takes too long; in a terminal, a bar shows progress."""
@@ -86,12 +94,18 @@ class Crawl:
         self.lines.append(f"| {name} | {simulation.time - began:.1f} | {self.where()} |")
 
     def where(self) -> str:
-        """Where the robot is, in words."""
-        base = self.simulation.base_to_world
-        x, y, _ = self.simulation.com_in_world
-        return f"at {x:.2f}, {y:.2f} m, turned {math.degrees(self._yaw):.0f}°" + (
-            "" if base[2, 3] >= self._height - FALLEN else ", fallen"
-        )
+        """Where the robot is, seen from where it began, in words."""
+        forward, left = self.gone
+        return (
+            f"{forward:.2f} m ahead, {left:.2f} m to the left, turned {math.degrees(self._yaw - self._began):.0f}°"
+        ) + ("" if self.simulation.base_to_world[2, 3] >= self._height - FALLEN else ", fallen")
+
+    @property
+    def gone(self) -> tuple[float, float]:
+        """How far its centre of mass has come since it began, m: forward, and to the left."""
+        x, y = self.simulation.com_in_world[:2] - self._begin
+        c, s = math.cos(self._way), math.sin(self._way)
+        return float(c * x + s * y), float(c * y - s * x)
 
     def text(self) -> str:
         """The report."""
@@ -101,7 +115,7 @@ class Crawl:
             [
                 f"# {self.robot.title or self.robot.name} crawls", "",
                 f"{verdict} {self.robot.mass:.0f} kg; hardest joint: {self.effort:.0%} of its effort limit.{felt}", "",
-                "| done | seconds | then |", "|---|---|---|", *self.lines, "",
+                "| done | seconds | then |", "|---|---|---|", *self.lines, "", *self.notes,
             ]
         )  # fmt: skip
 
@@ -132,6 +146,10 @@ def crawl(
     camera: Annotated[bool, typer.Option(help="Whether its own camera maps the ground, or it knows it.")] = True,
     source: Annotated[Path | None, typer.Option("--from", help="Motion capture (.bvh) to imitate instead.")] = None,
     cycles: Annotated[int, typer.Option(min=1, help="Cycles of the imitated gait.")] = CYCLES,
+    unit: Unit = None,
+    up: Up = None,
+    handed: Handed = None,
+    part: Part = None,
     name: Annotated[str, typer.Option(help="Crawl with the robot that runs under this name (wholebody start).")] = "",
     order: Annotated[
         list[str] | None,
@@ -147,7 +165,7 @@ def crawl(
         follow(name, order or ["stand"], Process(CrawlingClient, "wholebody.cli.processes.crawl"), console)
         return
     loaded = robots.load(robot)
-    imitation = None if source is None else imitate(CapturedGait.of(Capture.read(source)), Model(loaded))
+    imitation = None if source is None else imitated(opened(source, unit, up, handed, part), Model(loaded))
     gait = None if ground == LEVEL else rough_gait_of(Model(loaded))
     crawling = Crawling(loaded, gait) if imitation is None else None
     out.mkdir(parents=True, exist_ok=True)
@@ -157,9 +175,7 @@ def crawl(
         simulation.view = NEAR
         run = Crawl(loaded, simulation, stack.enter_context(Recording(out / "crawl.mp4", 60.0)) if film else None)
         if imitation is not None:
-            simulation.reset(imitation.joints[0], base=base_of(imitation.model, imitation.q[0]))
-            run.begin(float(simulation.base_to_world[2, 3]))
-            run.follow(f"{cycles} cycles", player(imitation, cycles, simulation))
+            crawl_as(run, imitation, cycles)
         if crawling is not None:
             get_on_limbs(run, crawling, lying if ground == LEVEL else Lying.no)
             sees = None if ground == LEVEL else seeing(crawling, simulation, ground, camera, seed)
@@ -171,8 +187,35 @@ def crawl(
     (out / "report.md").write_text(run.text(), encoding="utf-8")
     console.print(run.text())
     console.print(f"written: {', '.join(str(path) for path in sorted(out.iterdir()))}")
-    if run.fell or (crawling is not None and crawling.trouble):
+    if run.fell or run.trouble or (crawling is not None and crawling.trouble):
         raise typer.Exit(1)
+
+
+def imitated(capture: Capture, model: Model) -> Imitation:
+    """What the robot is to do; what of it fits, and what does not, is printed before it is tried."""
+    with progress_shown() as shown:
+        imitation = imitate(CapturedGait.of(capture), model, progress=shown)
+    console.print(fitting(imitation))
+    return imitation
+
+
+def crawl_as(run: Crawl, imitation: Imitation, cycles: int) -> None:
+    """Play so many cycles of an imitation; the report says what was planned, what fits, and how much was crawled."""
+    simulation = run.simulation
+    imitating = Imitating(imitation, cycles, simulation.period)
+    simulation.reset(imitation.joints[0], base=base_of(imitation.model, imitation.q[0]))
+    run.begin(float(simulation.base_to_world[2, 3]), way=0.0)
+    run.follow(f"{cycles} cycles", imitating.cycle, lambda: imitating.progress)
+    planned, (forward, left) = cycles * imitation.stride, run.gone
+    run.trouble = imitating.trouble
+    if forward < ENOUGH * planned:
+        run.trouble = run.trouble or f"it came less than {ENOUGH:.0%} of what was planned"
+    run.notes += [
+        f"Planned: {planned:.2f} m in {cycles * imitation.duration:.1f} s, {imitation.slow_down:.2f} times slower than "
+        f"the person. Crawled: {forward:.2f} m, {forward / planned:.0%} of the plan, and {abs(left):.2f} m aside"
+        + (f"; {run.trouble}." if run.trouble else "."),
+        "", "```", fitting(imitation), "```", "",
+    ]  # fmt: skip
 
 
 def get_on_limbs(run: Crawl, crawling: Crawling, lying: Lying) -> None:
@@ -222,20 +265,5 @@ def obeying(crawling: Crawling, act: Act, shown: SupportShown, sees: Eye | None 
             console.print(crawling.trouble)
             return False
         return not crawling.standing or float(state["time"]) - began[0] < least
-
-    return controller
-
-
-def player(imitation: Imitation, cycles: int, simulation: Simulation) -> Controller:
-    """A controller that plays an imitation, so many cycles."""
-    table = imitation.table(cycles)
-    times = np.arange(0.0, table.duration, simulation.period)
-    rows = iter(table.trajectory().sample(times).position)
-
-    def controller(_: Record, reference: Record) -> bool:
-        row = next(rows, None)
-        if row is not None:
-            reference["position"] = row
-        return row is not None
 
     return controller

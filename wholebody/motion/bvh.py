@@ -51,7 +51,7 @@ class Bvh:
             _refuse(path, len(lines), "the file ends without the line MOTION and its frames")
         rows = [(i + 1, line) for i, line in enumerate(lines[motion + 1 :], motion + 1) if line.strip()]
         count, frame_time = _header(path, rows[:2], len(lines))
-        return cls(skeleton, frame_time, _values(path, rows[2:], count, skeleton))
+        return cls(skeleton, frame_time, _values(path, rows, count, skeleton))
 
     def write(self, path: str | Path) -> None:
         """Write a file, which reads back as exactly the same numbers."""
@@ -218,14 +218,15 @@ def _header(path: str | Path, rows: Sequence[tuple[int, str]], last: int) -> tup
 
 
 def _values(path: str | Path, rows: Sequence[tuple[int, str]], count: int, skeleton: Skeleton) -> Array:
-    """The frames, one row each, with as many finite numbers as there are channels."""
+    """The frames, one row each after the header's two, with as many finite numbers as there are channels."""
+    said, rows = rows[0][0], rows[2:]
     words = [line.split() for _, line in rows]
     for (line, _), row in zip(rows, words, strict=True):
         if len(row) != skeleton.channels:
             _refuse(path, line, f"a frame of {len(row)} numbers, and the skeleton has {skeleton.channels} channels")
     if len(rows) != count:
-        line = rows[-1][0] if rows else 1
-        _refuse(path, line, f"the file says that it has {count} frames, and has {len(rows)}")
+        line = rows[-1][0] if rows else said
+        _refuse(path, line, f"line {said} says that there are {count} frames, and there are {len(rows)}")
     try:
         values = np.array([float(word) for word in chain.from_iterable(words)]).reshape(count, skeleton.channels)
     except ValueError:

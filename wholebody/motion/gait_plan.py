@@ -29,6 +29,11 @@ SWAY = 0.025  # m, of the zero-moment point about the centre of mass
 SLOWEST = 5.0
 CLEARANCE = 0.04  # m, at least, of a limb that flies
 BRIEFEST = 0.15  # s, between swings
+REMEDY = "Tell a shorter stride, a smaller margin or briefer swings (--stride, --margin, --slower of motion imitate)"
+REMEDY_OF_WALKS = (
+    "On two feet the weight has to come to rest above one before the other lifts, and a walk leaves no time for it: "
+    "imitate one who crawls, or all of this in the person's own time, without balance (motion imitate --whole)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +170,10 @@ def planned(
     lifts, downs, period = _timed(gait, durations, np.maximum(waits, BRIEFEST), count - supports, slower)
     if period > SLOWEST * gait.period:
         raise CannotImitate(
-            f"with {supports} limbs on the ground and {margin:.3f} m of margin a cycle would take {period:.1f} s, "
-            f"{period / gait.period:.1f} times the person's {gait.period:.1f} s; at most {SLOWEST:g} times"
+            f"{gait.capture.source} cannot be re-sequenced so that {supports} of {', '.join(gait.limbs)} bear at any "
+            f"time: with {margin:.3f} m of margin a cycle of {stride:.2f} m would take {period:.1f} s, "
+            f"{period / gait.period:.1f} times the person's {gait.period:.1f} s; at most {SLOWEST:g} times. "
+            + (REMEDY if count > 2 else REMEDY_OF_WALKS)
         )
     heights = np.array([_lifted(lift_scales[swing.limb] * swing.height) for swing in gait.swings])
     return GaitPlan(gait, stride, period, order, lifts, downs, before, heights, com, stance.com[:2])

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from wholebody.errors import CannotImitate
 from wholebody.model.model import Model
 from wholebody.motion.capture import Capture
 from wholebody.motion.trajectory import Array
-from wholebody.robots.robot import Link, Robot
+from wholebody.robots import geometry
+from wholebody.robots.robot import Link, Robot, Surface
 
 CHAINS = {
     "wrist": ("shoulder", "elbow", "wrist"),
@@ -22,6 +25,11 @@ CHAINS = {
 
 GROUPS = {"wrist": "arm", "knee": "leg", "ankle": "leg"}
 SURFACES = {"wrist": "palm", "knee": "knee", "ankle": "sole"}
+_SIDES = [
+    np.block([[Rotation.from_euler("xyz", turn, degrees=True).as_matrix(), np.zeros((3, 1))], [0, 0, 0, 1]])
+    for turn in product((0, 30, 60), repeat=3)
+]
+"""Turns in which links are looked at: of round shapes, it is known how far they reach along the axes."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,8 @@ class ImitatingLimb:
     length     metres from there along the joint in the middle to the frame
     clearance  metres from the frame's origin to the ground when it bears
     outline    corners (x, y) of the surface, in its frame
+    points     corners of what can touch the ground, in the frame: those of the surface; of the whole shin or hand
+               if it has none, or if the robot has no posture of its own in which palms lie flat
     behind     the link that is carried behind a knee: the foot
     joints     of the limb
     """
@@ -44,6 +54,7 @@ class ImitatingLimb:
     length: float
     clearance: float
     outline: tuple[tuple[float, float], ...]
+    points: tuple[tuple[float, float, float], ...]
     behind: str | None
     joints: tuple[str, ...]
 
@@ -96,6 +107,7 @@ def _limb(model: Model, part: str) -> ImitatingLimb:
         float(np.linalg.norm(np.diff(stops, axis=0), axis=1).sum()),
         0.0 if surface else _thickness(robot.link(link)),
         surface.outline if surface else ((0.0, 0.0),),
+        _points(model, robot.link(link), surface, kind),
         chain[-1] if kind == "knee" else None,
         tuple(joints),
     )
@@ -105,6 +117,36 @@ def _middle(places: Array) -> int:
     """The joint of a limb that is farthest from both of its ends: knee or elbow."""
     ends = np.linalg.norm(places[:, None] - places[[0, -1]], axis=2)
     return int(np.argmax(ends.min(axis=1)))
+
+
+def as_it_stands(model: Model) -> Array:
+    """The configuration in which a robot stands, its base at the origin; without such a posture, the neutral one."""
+    return model.posture("stand") if "stand" in model.robot.postures else model.neutral()
+
+
+def _points(model: Model, link: Link, surface: Surface | None, kind: str) -> tuple[tuple[float, float, float], ...]:
+    robot = model.robot
+    flat = [(x, y, 0.0) for x, y in surface.outline] if surface else []
+    if surface and (kind != "wrist" or "crawl" in robot.postures):
+        return tuple(flat)
+    at = model.at(as_it_stands(model))
+    world_to_frame = np.linalg.inv(at.placement(model.surface(surface.name) if surface else model.frame(link.name)))
+    points = [
+        geometry.points(each, turn @ world_to_frame @ at.placement(model.frame(each.name))) @ turn[:3, :3]
+        for each in ([link, *_beyond(robot, link)] if kind == "wrist" else [link])
+        for turn in _SIDES
+    ]
+    found = np.unique(np.round(np.vstack(points), 4), axis=0).tolist()
+    return (*flat, *map(tuple, found)) or ((0.0, 0.0, 0.0),)
+
+
+def _beyond(robot: Robot, link: Link) -> list[Link]:
+    """All that a link carries: fingers, if it is a hand."""
+    names = [link.name]
+    for joint in robot.joints:
+        if joint.parent in names:
+            names.append(joint.child)
+    return [robot.link(name) for name in names[1:]]
 
 
 def _thickness(link: Link) -> float:

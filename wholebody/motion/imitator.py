@@ -42,11 +42,10 @@ class Imitator:
         self.model, self.limbs, self.home, self._with_com = model, limbs, home, with_com
         at = model.at(home)
         self._frames = [model.frame(limb.frame) for limb in limbs]
-        self._outlines = [np.array(limb.outline) for limb in limbs]
+        self._corners = [np.array(limb.points) for limb in limbs]
         self._joints = moving_joints(model.robot, limbs)
-        self._clearances = np.array([(0.0, 0.0, limb.clearance) for limb in limbs])
         self._behind = {
-            limb.part: max(float(at.position(model.frame(limb.behind))[2]), limb.clearance) + OFF_GROUND
+            limb.part: max(float(at.position(model.frame(limb.behind))[2]), 0.0) + OFF_GROUND
             for limb in limbs
             if limb.behind
         }
@@ -70,11 +69,11 @@ class Imitator:
     def targets(self, places: Array, q: Array) -> Array:
         """Where the frames of the limbs are to be when limbs are at places over the ground, turned as they are at q.
 
-        A surface that is tilted stands on its lowest corner.
+        What is tilted stands on its lowest corner.
         """
-        at, result = self.model.at(q), places + self._clearances
-        for index, (frame, outline) in enumerate(zip(self._frames, self._outlines, strict=True)):
-            result[index, 2] -= (outline @ at.placement(frame)[2, :2]).min()
+        at, result = self.model.at(q), places.copy()
+        for index, (frame, points) in enumerate(zip(self._frames, self._corners, strict=True)):
+            result[index, 2] -= (points @ at.placement(frame)[2, :3]).min()
         return np.asarray(result)
 
     def follow(self, q: Array, places: Array, bearing: Flags, com: Array, progress: Progress | None = None) -> Array:

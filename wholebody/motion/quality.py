@@ -18,6 +18,7 @@ from wholebody.robots import geometry
 
 REACH = 0.01  # m: farther from its target a limb is out of reach
 LOOKS = 30  # postures in which the whole robot is looked at
+SLIDES, SINKS, LOWEST = 0.005, 0.005, 0.01  # m: what of a motion that fits may slide, sink, or be below the ground
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,26 @@ class Quality:
         """The limbs that are out of reach at some time."""
         return tuple(gap for gap in self.gaps if gap.worst > REACH)
 
+    @property
+    def misfits(self) -> tuple[str, ...]:
+        """What keeps the robot from doing it, as far as can be told beforehand; what is worst comes first."""
+        measures = [
+            (self.speed[1], f"{self.speed[0]} would need {self.speed[1]:.0%} of its speed limit"),
+            (self.effort[1], f"{self.effort[0]} would need {self.effort[1]:.0%} of its effort limit"),
+            (self.slide / SLIDES, f"limbs that bear slide by {1000 * self.slide:.0f} mm"),
+            (self.penetration / SINKS, f"limbs sink {1000 * self.penetration:.0f} mm into the ground"),
+            (-self.lowest / LOWEST, f"the robot gets {-1000 * self.lowest:.0f} mm into the ground"),
+            *((gap.worst / REACH, f"{gap.limb} is {gap.worst:.3f} m out of reach") for gap in self.unreachable),
+        ]
+        if self.inside < 1.0:
+            measures.append((1 / max(self.inside, 0.01), f"it would tip over {1 - self.inside:.0%} of the time"))
+        return tuple(text for over, text in sorted(measures, reverse=True) if over > 1.0)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the robot can do it, and if not, why."""
+        return "fits" if not self.misfits else f"does not fit: {'; '.join(self.misfits)}"
+
     def table(self) -> str:
         """All of it, in lines to read."""
         at_limits = ", ".join(f"{joint} {share:.0%}" for joint, share in self.limits.items()) or "none"
@@ -82,6 +103,7 @@ class Quality:
             "fastest joint": f"{self.speed[0]}, {self.speed[1]:.0%} of its limit",
             "hardest joint at rest": f"{self.effort[0]}, {self.effort[1]:.0%} of its limit",
             "slow-down": f"{self.slow_down:.2f} ×",
+            "verdict": self.verdict,
         }
         return "\n".join(f"{what:28s}{value}" for what, value in rows.items())
 
@@ -124,18 +146,17 @@ def judged(
 
 
 def _looked_at(model: Model, limbs: Sequence[ImitatingLimb], q: Array, bearing: Flags) -> tuple[Array, Array, Array]:
-    """Of each row: where limbs are, how high the lowest corner of each that bears is, and the support margin."""
-    frames = [model.frame(limb.frame) for limb in limbs]
+    """Of each row: where limbs are, how high the lowest corner of each is, and the support margin."""
+    frames, corners = [model.frame(limb.frame) for limb in limbs], [np.array(limb.points) for limb in limbs]
     contacts: dict[tuple[bool, ...], Contacts] = {}
     places, depths, margins = np.empty((len(q), len(limbs), 3)), np.empty((len(q), len(limbs))), np.empty(len(q))
     for row, configuration in enumerate(q):
         at, bears = model.at(configuration), tuple(map(bool, bearing[row]))
         if bears not in contacts:
             contacts[bears] = Contacts(model, [limb.frame for limb, on in zip(limbs, bears, strict=True) if on])
-        for index, (limb, frame) in enumerate(zip(limbs, frames, strict=True)):
+        for index, frame in enumerate(frames):
             places[row, index] = at.position(frame)
-            tilt = min(float(at.rotation(frame)[2, :2] @ corner) for corner in limb.outline)
-            depths[row, index] = places[row, index, 2] - limb.clearance + (tilt if bears[index] else 0.0)
+            depths[row, index] = places[row, index, 2] + (corners[index] @ at.rotation(frame)[2]).min()
         margins[row] = contacts[bears].margin(at)
     return places, depths, margins
 

@@ -8,8 +8,8 @@ imitation.key_frames().write("crawl.yaml")
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -19,7 +19,8 @@ from wholebody.model.model import Model
 from wholebody.motion.capture import Capture
 from wholebody.motion.captured_gait import CapturedGait, Flags, bearing, supporting_limbs
 from wholebody.motion.clip import scaled_places
-from wholebody.motion.gait_plan import GaitPlan, Stance, planned
+from wholebody.motion.crawling_posture import on_wrists_and_knees
+from wholebody.motion.gait_plan import SLOWEST, GaitPlan, Stance, planned
 from wholebody.motion.imitating_limbs import ImitatingLimb, limbs_of, scale_of
 from wholebody.motion.imitation import Imitation
 from wholebody.motion.imitator import Imitator, Progress
@@ -29,6 +30,7 @@ from wholebody.robots import geometry
 
 REACHED = 0.01  # m: a stride is taken if all limbs come this near to their places
 HELD = 0.8  # and all joints can hold it with this share of their efforts
+QUICK = 0.8  # and move with this share of their speeds
 SHARES = (1.0, 0.9, 0.8, 0.7, 0.55, 0.4)  # of the person's stride, tried one after the other
 LIKENESS = (0.5, 0.25, 0.0)  # tried one after the other for each stride
 TRIAL = 48  # instants of a cycle, when a stride is tried
@@ -56,27 +58,36 @@ def imitate(
     stride     metres of a cycle; else the person's, scaled by the legs, or as much of it as limbs reach
                and joints can hold
     slower     how many times longer swings take than the person's
-    likeness   1: limbs bear where the person's did, scaled; 0: where they do in the robot's own posture, if it has
-               one; if not told, as near to the person's as joints can hold
+    likeness   1: limbs bear where the person's did, scaled; 0: where they do in the robot's own posture, or in
+               one that is found; if not told, as near to the person's as joints can hold
     with_com   keep the centre of mass there; without, the trunk goes along as the person's did
     period     seconds from row to row, about
     progress   called with the share that is done, 0 to 1
     """
     limbs = limbs_of(model, gait.limbs)
     scales = [scale_of(limb, gait.capture) for limb in limbs]
-    imitator = Imitator(model, limbs, _start(model, gait.capture, limbs))
+    imitator = Imitator(model, limbs, _home(model, limbs))
     needed = len(limbs) - 1 if supports is None else supports
     wanted = _leg_scale(limbs, scales) * gait.stride
     stances = [_stance(imitator, gait.reach, scales, each) for each in (LIKENESS if likeness is None else [likeness])]
-    how = {"supports": needed, "margin": margin, "slower": slower}
-    trials = (
-        _tried(imitator, planned(gait, stance, length, scales, **how), q)  # type: ignore[arg-type]
-        for length in ([share * wanted for share in SHARES] if stride is None else [stride])
-        for stance, q in stances
-    )
-    plan, q = _best(model, trials)
+    refused: list[CannotImitate] = []
+
+    def trials() -> Iterator[Trial]:
+        for length in [share * wanted for share in SHARES] if stride is None else [stride]:
+            for stance, q in stances:
+                try:
+                    plan = planned(gait, stance, length, scales, supports=needed, margin=margin, slower=slower)
+                except CannotImitate as error:  # a shorter stride may take less time
+                    refused.append(error)
+                else:
+                    yield _tried(imitator, plan, q)
+
+    best = _best(model, trials())
+    if best is None:
+        raise refused[-1]
+    plan, q = best.plan, best.start
     follower = imitator if with_com else Imitator(model, limbs, imitator.home, with_com=False)
-    return _looped(follower, plan, q, with_com, period, progress)
+    return _slowed(_looped(follower, plan, q, with_com, period, progress))
 
 
 def imitate_clip(
@@ -89,7 +100,7 @@ def imitate_clip(
     parts = supporting_limbs(capture)
     limbs, flags = limbs_of(model, parts), bearing(capture, parts)
     scales = [scale_of(limb, capture) for limb in limbs]
-    imitator = Imitator(model, limbs, _start(model, capture, limbs), with_com=False)
+    imitator = Imitator(model, limbs, _home(model, limbs), with_com=False)
     clip = scaled_places(capture, parts, flags, scales, _leg_scale(limbs, scales))
     stance, q = _stance(imitator, clip.reach, scales, likeness)
     shift = stance.places - clip.neutral
@@ -107,32 +118,24 @@ def _leg_scale(limbs: tuple[ImitatingLimb, ...], scales: list[float]) -> float:
     return float(np.mean([s for limb, s in zip(limbs, scales, strict=True) if not limb.part.endswith("wrist")]))
 
 
-def _start(model: Model, capture: Capture, limbs: tuple[ImitatingLimb, ...]) -> Array:
-    """Where to begin: the robot's own posture on those limbs; without one, trunk and thighs as one who crawls."""
-    posture = _own_posture(model, limbs)
-    if posture:
-        q, base = model.posture(posture), geometry.standing(model.robot, posture)
-    else:
-        q, base = model.neutral(), np.eye(4)
-        base[:3, :3] = Rotation.from_euler("y", 75, degrees=True).as_matrix()
+def _home(model: Model, limbs: tuple[ImitatingLimb, ...]) -> Array:
+    """Where to begin: the robot's own posture on those limbs, or one that is found."""
+    posture = "crawl" if len(limbs) > 2 else "stand"
+    if posture not in model.robot.postures:
+        return on_wrists_and_knees(model, limbs) if posture == "crawl" else model.neutral()
+    q, base = model.posture(posture), geometry.standing(model.robot, posture)
     q[:3], q[3:7] = base[:3, 3], Rotation.from_matrix(base[:3, :3]).as_quat()
     return q
-
-
-def _own_posture(model: Model, limbs: tuple[ImitatingLimb, ...]) -> str:
-    posture = "crawl" if len(limbs) > 2 else "stand"
-    return posture if posture in model.robot.postures else ""
 
 
 def _stance(imitator: Imitator, reach: Array, scales: list[float], likeness: float) -> tuple[Stance, Array]:
     """The neutral stance, between the person's, scaled, from hips and shoulders, and the robot's own."""
     model = imitator.model
     at = model.at(imitator.home)
-    share = likeness if _own_posture(model, imitator.limbs) else 1.0
     places = np.zeros((len(scales), 3))
     for index, (limb, scale) in enumerate(zip(imitator.limbs, scales, strict=True)):
         theirs = at.position(model.frame(limb.root))[:2] + scale * reach[index, :2]
-        places[index, :2] = share * theirs + (1 - share) * at.position(model.frame(limb.frame))[:2]
+        places[index, :2] = likeness * theirs + (1 - likeness) * at.position(model.frame(limb.frame))[:2]
     q = imitator.home
     for _ in range(SETTLING):
         q = imitator.solve(q, places, (True,) * len(places), at.com_in_world[:2])
@@ -149,14 +152,17 @@ def _rows(plan: GaitPlan, times: Array, with_com: bool) -> tuple[Array, Flags, A
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A plan, looked at in a few instants: the limb that is farthest from its place, when, and the hardest joint."""
+    """A plan, looked at in a few instants: the limb that is farthest from its place, when, and how hard it is.
+
+    hardship   what the hardest joint needs of HELD, or the fastest of QUICK; 1 is just enough
+    """
 
     plan: GaitPlan
     start: Array
     gap: float
     limb: str
     time: float
-    effort: float
+    hardship: float
 
 
 def _tried(imitator: Imitator, plan: GaitPlan, q: Array) -> Trial:
@@ -171,25 +177,28 @@ def _tried(imitator: Imitator, plan: GaitPlan, q: Array) -> Trial:
     row, limb = np.unravel_index(int(gaps.argmax()), gaps.shape)
     names = [limb.frame for limb in imitator.limbs]
     _, effort = hardest(model, efforts_at_rest(model, names, found[1::2], flags[1::2]))
-    return Trial(plan, q, float(gaps.max()), imitator.limbs[limb].part, float(times[row]), effort)
+    turned = np.abs(np.diff(found[1::2, model.nq - len(model.joint_names) :], axis=0)).max(axis=0)
+    speed = float((turned / [joint.velocity for joint in model.robot.moving]).max()) * (TRIAL - 1) / plan.period
+    hardship = max(effort / HELD, speed / QUICK)
+    return Trial(plan, q, float(gaps.max()), imitator.limbs[limb].part, float(times[row]), hardship)
 
 
-def _best(model: Model, trials: Iterable[Trial]) -> tuple[GaitPlan, Array]:
-    """The first plan that limbs reach and joints can hold, or the one they reach and hold most easily; its start."""
+def _best(model: Model, trials: Iterable[Trial]) -> Trial | None:
+    """The first that limbs reach and joints can do, or the one they reach and do most easily; None of none."""
+    trial: Trial | None = None
     reached = []
     for trial in trials:
-        if trial.gap <= REACHED and trial.effort <= HELD:
-            return trial.plan, trial.start
+        if trial.gap <= REACHED and trial.hardship <= 1.0:
+            return trial
         if trial.gap <= REACHED:
             reached.append(trial)
-    if not reached:
+    if trial is not None and not reached:
         raise CannotImitate(
             f"{model.robot.name} cannot reach: at {trial.time:.2f} s of a cycle with a stride of "
             f"{trial.plan.stride:.2f} m its {trial.limb} is {trial.gap:.3f} m from where it should be; "
             "tell a shorter stride"
         )
-    easiest = min(reached, key=lambda each: each.effort)
-    return easiest.plan, easiest.start
+    return min(reached, key=lambda each: each.hardship, default=None)
 
 
 def _looped(
@@ -209,3 +218,11 @@ def _looped(
         imitator.model, imitator.limbs, float(times[1]), smooth, flags, targets, plan.stride, plan.slow_down,
         plan.gait.capture.source,
     )  # fmt: skip
+
+
+def _slowed(imitation: Imitation) -> Imitation:
+    """The same, so much slower that all joints are quick enough, if that is not too slow."""
+    slower = imitation.quality.speed[1] / QUICK
+    if not 1.0 < slower <= SLOWEST / imitation.slow_down:
+        return imitation
+    return replace(imitation, period=slower * imitation.period, slow_down=slower * imitation.slow_down)

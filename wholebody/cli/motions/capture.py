@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from scipy.spatial.transform import Rotation
 
@@ -101,14 +103,7 @@ def imitate(
     for path in (output, strip):
         if path is not None:
             writable(path)
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("imitating", total=1.0)
-
-        def shown(share: float) -> None:
-            bar.update(task, completed=share)
-
+    with progress_shown() as shown:
         if whole:
             imitation = imitate_clip(captured, model, progress=shown)
         else:
@@ -116,15 +111,30 @@ def imitate(
                 CapturedGait.of(captured), model, margin=margin, stride=stride, slower=slower, with_com=com,
                 progress=shown,
             )  # fmt: skip
-    what = f"a cycle of {imitation.stride:.2f} m" if imitation.stride else "a motion"
-    print(f"{model.robot.title or model.robot.name}: {what} in {imitation.duration:.2f} s")
-    print(imitation.quality.table())
+    print(fitting(imitation))
     if output is not None:
         imitation.key_frames().write(output)
         print(f"written: {output}")
     if strip is not None:
         write_png(strip, pictures(imitation))
         print(f"written: {strip}")
+
+
+def fitting(imitation: Imitation) -> str:
+    """What is planned, and what of it fits the robot and what does not, in lines to read."""
+    robot = imitation.model.robot
+    what = f"a cycle of {imitation.stride:.2f} m" if imitation.stride else "a motion"
+    return f"{robot.title or robot.name}: {what} in {imitation.duration:.2f} s\n{imitation.quality.table()}"
+
+
+@contextmanager
+def progress_shown() -> Iterator[Callable[[float], None]]:
+    """Tell it the share that is imitated, 0 to 1: in a terminal a bar shows it, which pulses until it is known."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("imitating", total=None)
+        yield lambda share: bar.update(task, total=1.0, completed=share)
 
 
 def pictures(imitation: Imitation, moments: int = MOMENTS) -> np.ndarray:
