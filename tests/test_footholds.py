@@ -105,16 +105,18 @@ def test_a_swing_clears_everything_on_its_way():
     assert on_the_block > 100
 
 
+@pytest.mark.parametrize("limb", range(4))
 @pytest.mark.parametrize(("x", "goal"), [(0.6, 0.9), (1.1, 1.4), (0.72, 0.88), (0.6, 1.4), (0.3, 0.6)])
-def test_a_swing_is_over_all_on_its_way_and_no_higher_than_needed(x, goal):
+def test_a_swing_is_over_all_on_its_way_and_no_higher_than_needed(limb, x, goal):
     ground, lift = RoughGround(with_a_block()), 0.02
-    pattern = CrawlPattern(crawl_gait_of(Model(robots.load("atlas")), lift=lift), ground=ground)
+    pattern = CrawlPattern(crawl_gait_of(Model(robots.load("atlas")), lift=lift, outward=0.1), ground=ground)
     start, end = (np.array([each, 0.0, ground.heights.at(each, 0.0)]) for each in (x, goal))
-    rise = pattern._rise(start, end)
-    way = start + SHARES[:, None] * (end - start)
-    over = way[:, 2] + rise * bump(PHASES) - ground.highest_at(way[:, :2])
+    bow = pattern._bow(limb, start, end, yaw=0.0)
+    assert bow[:2] == pytest.approx([0.0, {2: 0.1, 3: -0.1}.get(limb, 0.0)]), "knees go outward"
+    way = start + SHARES[:, None] * (end - start) + bump(PHASES)[:, None] * bow
+    over = way[:, 2] - ground.highest_at(way[:, :2])
     assert (over >= lift * bump(PHASES) - 1e-9).all()
-    assert rise == pytest.approx(lift) or (over - lift * bump(PHASES)).min() < 1e-9, "no higher"
+    assert bow[2] == pytest.approx(lift) or (over - lift * bump(PHASES)).min() < 1e-9, "no higher"
 
 
 def test_a_map_of_no_size_is_refused():

@@ -39,10 +39,10 @@ RETREATING, OVER = 0.02, 0.1
 """s until a limb that found no ground goes back, and m that it is lifted more than else: it hangs over an edge."""
 LOOKS, SLOWING = 8, 0.6
 """Instants at which a limb may lift: from this share of a lean on, in which it slows down, to its end."""
-HIGH, BACK, SURER, UNHURRIED = 0.06, 0.7, 0.3, 0.05
-"""m from which on a way up or down is a climb. For each m that a knee climbs: m that the centre of mass stays back, so
-that the hips need not roll so far, and m that it is farther inside. And m that a limb may rise more than on level
-ground before its climb becomes slower."""
+HIGH, BACK, ASIDE, SURER, UNHURRIED = 0.06, 0.7, 0.37, 0.3, 0.05
+"""m from which on a way up or down is a climb. For each m that a knee climbs: m that the centre of mass stays back, and
+leans more, so that the hips need not roll so far, and m that it is farther inside. And m that a limb may rise more than
+on level ground before its climb becomes slower."""
 PHASES = np.linspace(0.25, 0.75, 11)
 """Of a swing: instants at which the limb is over the ground. Before and after, it is about where it was and will be."""
 SHARES = np.array([minimum_jerk(phase) for phase in PHASES])
@@ -172,8 +172,8 @@ class CrawlPattern:
         """
         gait, others = self.gait, np.delete(places, limb, axis=0)
         start, end = (beside(body, gait.com) for body in way)
-        aside = -math.copysign(self._most[0], gait.places[limb, 1])
         climb = _climb(limb, places, goal)
+        aside = -math.copysign(self._most[0] + ASIDE * climb, gait.places[limb, 1])
         lean = within(others, beside(way[1], gait.com + np.array([-BACK * climb, aside])), gait.margin) - end
         if climb > 0.0:
             lifting = end - min(1.0, swing / float(self._durations[limb])) * (end - start)
