@@ -67,6 +67,7 @@ class CrawlJoints:
         c, s = math.cos(pitch), math.sin(pitch)
         self._turned = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
         self._wanted, self._trunk, self._foot = np.zeros(12), np.sqrt([ROLL, TRUNK, TRUNK]), math.sqrt(FOOT)
+        self._lowest = -math.inf  # m, of how far knees are over the ground, as their feet follow them
         moving = set(moving_joints(model.robot, limbs)) | {name for limb in limbs for name in limb.joints}
         weights = [BASE] * 6 + [HOME + STEADY + SLOW if name in moving else STILL for name in model.joint_names]
         self._mobility, self._wish = 1 / np.array(weights), np.zeros(model.nv)
@@ -100,10 +101,11 @@ class CrawlJoints:
         """Keep torso, trunk and feet nearer to how they are on level ground, though limbs are at different heights.
 
         A torso that bends hits the pelvis. A trunk that pitches to put a hand down lower bends the other arm, whose
-        elbow bears more the more it is bent. Feet stay as high as they are carried.
+        elbow bears more the more it is bent. Feet stay as high as they are carried, also when a knee is pressed down to
+        find its ground: else they find it first.
         """
         robot = self.model.robot
-        self._trunk[1], self._foot = math.sqrt(LEVEL), math.sqrt(CARRIED)
+        self._trunk[1], self._foot, self._lowest = math.sqrt(LEVEL), math.sqrt(CARRIED), 0.0
         for name in robot.groups.get("torso", ()):
             joint = robot.joint_names.index(name)
             self._lower[joint] = max(self._lower[joint], self.home[joint] - BENT)
@@ -138,7 +140,7 @@ class CrawlJoints:
         c, s = math.cos(yaw), math.sin(yaw)
         left = np.array([-s, c])
         for index, foot, height in self._feet:
-            lift = max(0.0, float(places[index, 2] - ground[index]))  # a knee pressed down leaves its foot where it is
+            lift = max(self._lowest, float(places[index, 2] - ground[index]))
             J[row] = self._foot * at.jacobian(foot)[2]
             e[row] = self._foot * (
                 height + (ground[index] + behind[index]) + lift + min(FOLDED * lift, MOST_FOLDED) - at.position(foot)[2]
