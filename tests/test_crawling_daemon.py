@@ -61,7 +61,7 @@ def test_it_kneels_down_and_crawls_as_other_processes_tell_it_and_changes_its_ga
             assert reader.latest(), "what bears is shown"
             view = view_of(reader.message)
         assert view.margin > 0
-        assert all(view.bearing), "it rests"
+        assert sum(view.bearing) >= 3, "of four stiff limbs one may hardly bear"
 
         gait = Remote(CONTROLLER, NAME)
         assert gait.set("gait.turn", 0.3) == pytest.approx(0.3)
