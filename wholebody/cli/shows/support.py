@@ -32,9 +32,11 @@ class SupportShown:
     def look(self, state: Record) -> None:
         """After a cycle."""
         self._cycle += 1
+        if self._cycle % EVERY:
+            return
         q = self._crawler.q.copy()
         q[3:7], q[7:] = state["imu"][0]["orientation"], state["position"]
-        if self._cycle % EVERY or not np.isfinite(q).all():
+        if not np.isfinite(q).all():
             return
         yaw = heading(Rotation.from_quat(q[3:7]).as_matrix())
         view = self._watch.look(q, yaw, self._crawler.loads.touching, float(state["time"]))
