@@ -20,7 +20,7 @@ class Readings:
     def __init__(self, model: Model, layout: Dtype, feet: Feet) -> None:
         self.layout = self._accepted = layout
         self._memory = np.zeros(1, layout)
-        self._record: Record = self._memory[0]
+        self._bytes = self._memory.view(np.uint8)
         self.position: Array = self._memory["position"][0]
         self.velocity: Array = self._memory["velocity"][0]
         self._reference: Array = self._memory["reference"][0]
@@ -40,7 +40,7 @@ class Readings:
             if state.dtype != self.layout or labels(state.dtype) != labels(self.layout):
                 raise WrongRecord("this state is of another robot, or another kind, than the estimator was made for")
             self._accepted = state.dtype
-        self._record.setfield(state, self.layout, 0)
+        self._bytes[:] = np.frombuffer(state, np.uint8)
 
     @property
     def time(self) -> float:

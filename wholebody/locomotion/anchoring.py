@@ -48,8 +48,7 @@ class Anchoring:
     def update(self, left: FootPoint, right: FootPoint) -> Balance:
         """The balance as it is now; overwritten by the next."""
         seen, there = self._balance, self.anchored
-        for row, (place, height) in zip(self._feet, (left, right), strict=True):
-            row[:3], row[3] = place, height
+        self._feet[:] = (*left.place, left.height), (*right.place, right.height)
         find(seen.wrench_in_sole, seen.contact, seen.sole_to_world, self._feet, self._share, self._motion)
         move(
             *(seen.com_velocity, seen.base_in_world, seen.com_in_world, seen.capture_point, seen.cop_in_world),

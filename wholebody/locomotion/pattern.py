@@ -185,8 +185,8 @@ class Pattern:
             point = self._swing.at(time)
             left, right = (point, right) if phase.step.side == "left" else (left, point)
         body, omega, legs = self._path.at(time), self._path.omega, self._leg_share
-        way, speed, acceleration = self._of_feet(time)[:3]
-        zmp, com, velocity = body.zmp + legs * way, body.com + legs * way, body.com_velocity + legs * speed
+        way, speed, acceleration = legs * self._of_feet(time)[:3]
+        zmp, com, velocity = body.zmp + way, body.com + way, body.com_velocity + speed
         support: Support = "both" if phase is None else phase.support
         return Target(
             time,
@@ -203,17 +203,17 @@ class Pattern:
             np.inf if phase is None else phase.end - time,
             None if phase is None or phase.step is None else phase.step.at,
             self._caught(time),
-            legs * acceleration / omega**2,
+            acceleration / omega**2,
         )
 
     def _of_feet(self, time: float) -> Array:
         """The sum of both feet's places and its derivatives: 6 × 2."""
-        derivatives = np.zeros((ORDERS, 2))
         if self._swing is None:
+            derivatives: Array = np.zeros((ORDERS, 2))
             derivatives[0] = sum_of(self.feet)
         else:
             assert self._phases[0].step is not None
-            derivatives[:] = self._swing.derivatives(time)[:, :2]
+            derivatives = self._swing.derivatives(time)[:, :2]
             derivatives[0] += self.feet.of(OTHER[self._phases[0].step.side])[:2]
         return derivatives
 

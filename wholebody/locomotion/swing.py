@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -54,34 +55,41 @@ class Swing:
         self._state[0] = start
         self._goal = np.array(goal)
         self._rise = rise_and_fall(begin, begin + via * (end - begin), end, heights, lift, gently)
-        self._numbers = np.empty((6, 3))
+        self._numbers, self._of = np.empty((6, 3)), math.nan
+
+    def _go_to(self, time: float) -> None:
+        """Six derivatives of x, y and yaw, unless they are those of that time already."""
+        if time != self._of:
+            least_jerk(self._since, self.end, self._state, self._goal, time, self._numbers)
+            self._of = time
 
     def at(self, time: float) -> FootPoint:
         """Where the foot is at a time; before and after, where it begins and ends."""
-        least_jerk(self._since, self.end, self._state, self._goal, time, self._numbers)
+        self._go_to(time)
         x, y, yaw = self._numbers[0].tolist()
         return FootPoint(Place(x, y, yaw), height_over(self._rise, time))
 
     def velocity(self, time: float) -> Array:
         """Of x, y and yaw."""
-        least_jerk(self._since, self.end, self._state, self._goal, time, self._numbers)
+        self._go_to(time)
         velocity: Array = self._numbers[1].copy()
         return velocity
 
     def derivatives(self, time: float) -> Array:
         """Place, velocity, acceleration and so on up to the fifth, of x, y and yaw; after the end it rests."""
-        least_jerk(self._since, self.end, self._state, self._goal, time, self._numbers)
+        self._go_to(time)
         derivatives: Array = self._numbers.copy()
-        derivatives[1:] *= self.begin <= time < self.end
+        if not self.begin <= time < self.end:
+            derivatives[1:] = 0.0
         return derivatives
 
     def lead(self, time: float, goal: Place) -> None:
         """Put the foot elsewhere, as from this time; near the end of the swing nothing is changed any more."""
         if self.end - time < 0.25 * (self.end - self.begin):
             return
-        least_jerk(self._since, self.end, self._state, self._goal, time, self._numbers)
+        self._go_to(time)
         self._state[:] = self._numbers[:3]
-        self._since, self.goal = time, goal
+        self._since, self.goal, self._of = time, goal, math.nan
         self._goal[:] = goal
 
 

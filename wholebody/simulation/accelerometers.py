@@ -25,20 +25,21 @@ class Accelerometers:
         self._velocity = np.zeros(6)
         self._before: list[tuple[Array, Array]] = []
 
-    def begin(self, world: World) -> None:
-        """Remember how sensors move at the beginning of a period."""
+    def start(self, world: World) -> None:
+        """Remember how sensors move at the beginning of the first period; the next begin where the last ends."""
         self._before = [self._motion(world, site) for site, _ in world.at.accelerometers]
 
     def end(self, world: World) -> None:
         """Put what they measured of the period into the sensors' data."""
         gravity = world.model.opt.gravity
-        for (site, address), (v, R) in zip(world.at.accelerometers, self._before, strict=True):
-            velocity, turned = self._motion(world, site)
+        for number, (site, address) in enumerate(world.at.accelerometers):
+            v, R = self._before[number]
+            self._before[number] = velocity, turned = self._motion(world, site)
             force = (velocity - v) / self._period - gravity
-            world.data.sensordata[address : address + 3] = force @ (0.5 * (R + turned))
+            world.data.sensordata[address : address + 3] = force @ (0.5 * (R + turned)).reshape(3, 3)
 
     def _motion(self, world: World, site: int) -> tuple[Array, Array]:
-        """Velocity of a site in world, and its axes."""
+        """Velocity of a site in world, and its axes, row by row."""
         data: Any = world.data
         mujoco.mj_objectVelocity(world.model, data, mujoco.mjtObj.mjOBJ_SITE, site, self._velocity, 0)
-        return self._velocity[3:].copy(), data.site_xmat[site].reshape(3, 3).copy()
+        return self._velocity[3:].copy(), data.site_xmat[site].copy()

@@ -51,6 +51,7 @@ class Physics:
         """Compute what sensors measure with the servo in force, without time going on."""
         servo.apply(self.world.model, self.world.data, self.world.at)
         mujoco.mj_forward(self.world.model, self.world.data)
+        self._accelerometers.start(self.world)
         self._feel()
 
     def replace(self, world: World) -> None:
@@ -67,7 +68,6 @@ class Physics:
         model, data = self.world.model, self.world.data
         servo.apply(model, data, self.world.at)
         self.world.things.grip(model, data, servo.position)
-        self._accelerometers.begin(self.world)
         if pushes.none and self.peaks is None:
             mujoco.mj_step2(model, data)
             if self._steps > 1:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from wholebody.errors import BadSimulation
 from wholebody.hardware import Record
 from wholebody.messages import Dtype
 from wholebody.robots.robot import Array, Vector
+from wholebody.simulation.measurement import Measurement
 
 ZERO: Vector = (0.0, 0.0, 0.0)
 
@@ -86,9 +87,6 @@ class SensorModel:
         return max(self.encoder_delay, self.imu_delay, self.force_delay)
 
 
-JOINT_FIELDS = ("position", "velocity", "acceleration", "effort", "current")
-
-
 class Sensors:
     """Measures the truth once per control period and hands out what arrives: the newest less its delay."""
 
@@ -96,24 +94,25 @@ class Sensors:
         self.model = model
         self._perfect = model == SensorModel(temperature=model.temperature)
         self._period, self._seed = period, seed
-        self._has = {name: name in (layout.names or ()) for name in ("imu", "force_torque")}
-        self._measured = np.zeros(model.longest_delay + 1, layout)
+        self._measured = [Measurement(layout) for _ in range(model.longest_delay + 1)]
         self._newest = 0
-        self._truth: Record = self._measured[0]
+        self._nowhere = Measurement(layout)
+        self._nowhere.record["base"]["orientation"] = (0.0, 0.0, 0.0, 1.0)
+        self._noise = Noise(model, self._nowhere.numbers)
         self._random = np.random.default_rng(seed)
 
     def restart(self, truth: Record) -> None:
         """Begin a run: draw the same noise again, and let what is delayed be as it is at the start."""
-        self._truth = truth
         self._random = np.random.default_rng(self._seed)
         self._newest = 0
         self._measure(truth, self._measured[0], None)
-        self._measured[1:] = self._measured[0]
+        for other in self._measured[1:]:
+            other.take(self._measured[0].record)
 
     def measure(self, truth: Record) -> None:
-        """Measure once more; perfect sensors hand out the truth itself."""
-        self._truth = truth
+        """Measure once more."""
         if self._perfect:
+            self._measured[0].take(truth)
             return
         before = self._measured[self._newest]
         self._newest = (self._newest + 1) % len(self._measured)
@@ -121,79 +120,97 @@ class Sensors:
 
     def deliver(self, state: Record) -> None:
         """Fill in what has arrived by now."""
-        _copy(self._truth if self._perfect else self._measured[self._newest], state)
-        if len(self._measured) == 1:
-            return
-        for field in JOINT_FIELDS:
-            state[field] = self._ago(self.model.encoder_delay)[field]
-        if self._has["imu"]:
-            state["imu"] = self._ago(self.model.imu_delay)["imu"]
-        if self._has["force_torque"]:
-            state["force_torque"] = self._ago(self.model.force_delay)["force_torque"]
+        self._measured[self._newest].give(state)
+        if len(self._measured) > 1:
+            self._ago(self.model.encoder_delay).give(state, "joints")
+            self._ago(self.model.imu_delay).give(state, "imu")
+            self._ago(self.model.force_delay).give(state, "force_torque")
 
-    def _ago(self, periods: int) -> Record:
-        record: Record = self._measured[(self._newest - periods) % len(self._measured)]
-        return record
+    def _ago(self, periods: int) -> Measurement:
+        return self._measured[(self._newest - periods) % len(self._measured)]
 
-    def _measure(self, truth: Record, into: Record, before: Record | None) -> None:
+    def _measure(self, truth: Record, into: Measurement, before: Measurement | None) -> None:
         """Measure the truth; `before` is the last measurement, if velocity is the difference of positions.
 
-        It may be the very record that is written to, so what is needed of it is taken first.
+        It may be the very one that is written to, so what is needed of it is taken first.
         """
-        model = self.model
-        last = None if before is None else (before["position"].copy(), before["velocity"].copy())
-        _copy(truth, into)
-        self._add_noise(into["position"], model.encoder_noise)
+        model, noise, numbers = self.model, self._noise, into.numbers
+        position, velocity = numbers["position"], numbers["velocity"]
+        last = None if before is None else (before.numbers["position"].copy(), before.numbers["velocity"].copy())
+        into.take(truth)
+        noise.draw(self._random)
+        noise.add(numbers, "position")
         if model.encoder_resolution > 0:
-            into["position"] = np.round(into["position"] / model.encoder_resolution) * model.encoder_resolution
+            position /= model.encoder_resolution
+            np.rint(position, out=position)
+            position *= model.encoder_resolution
         if last is not None:
-            into["velocity"] = (into["position"] - last[0]) / self._period
-            into["acceleration"] = (into["velocity"] - last[1]) / self._period
-        self._add_noise(into["velocity"], model.velocity_noise)
-        self._add_noise(into["effort"], model.effort_noise)
-        into["current"] = into["effort"] / model.torque_constant if model.torque_constant else 0.0
+            np.divide(position - last[0], self._period, out=velocity)
+            np.divide(velocity - last[1], self._period, out=numbers["acceleration"])
+        noise.add(numbers, "velocity", "effort")
+        if model.torque_constant:
+            np.divide(numbers["effort"], model.torque_constant, out=numbers["current"])
         if not model.base_known:
-            _forget(into["base"])
-        if self._has["imu"]:
-            self._measure_imu(into["imu"])
-        if self._has["force_torque"]:
-            self._measure_forces(into["force_torque"])
-
-    def _measure_imu(self, imu: Any) -> None:
-        model = self.model
-        if model.attitude_noise > 0:
-            for orientation in imu["orientation"]:
-                orientation[:] = _turned(orientation, self._random.normal(0.0, model.attitude_noise, 3))
-        self._add_noise(imu["angular_velocity"], model.gyro_noise, model.gyro_bias)
-        self._add_noise(imu["linear_acceleration"], model.accelerometer_noise, model.accelerometer_bias)
-
-    def _measure_forces(self, force_torque: Any) -> None:
-        model = self.model
-        self._add_noise(force_torque["force"], model.force_noise, model.force_bias)
-        self._add_noise(force_torque["torque"], model.torque_noise, model.torque_bias)
-
-    def _add_noise(self, values: Array, deviation: float, bias: Vector | None = None) -> None:
-        if deviation > 0:
-            values += self._random.normal(0.0, deviation, values.shape)
-        if bias is not None:
-            values += bias
+            self._nowhere.give(into.record, "base")
+        noise.turn(numbers)
+        noise.add(numbers, "angular_velocity", "linear_acceleration", "force", "torque")
 
 
-def _copy(source: Record, target: Record) -> None:
-    """Copy a record into another of the same layout; field by field it would take ten times as long."""
-    target.setfield(source, source.dtype, 0)
+class Noise:
+    """What is random in one measurement, drawn at once, and what sensors always add to it."""
+
+    def __init__(self, model: SensorModel, numbers: Mapping[str, Array]) -> None:
+        deviations = {
+            "position": model.encoder_noise,
+            "velocity": model.velocity_noise,
+            "effort": model.effort_noise,
+            "orientation": model.attitude_noise,
+            "angular_velocity": model.gyro_noise,
+            "linear_acceleration": model.accelerometer_noise,
+            "force": model.force_noise,
+            "torque": model.torque_noise,
+        }
+        biases = {
+            "angular_velocity": model.gyro_bias,
+            "linear_acceleration": model.accelerometer_bias,
+            "force": model.force_bias,
+            "torque": model.torque_bias,
+        }
+        noisy = {name: deviation for name, deviation in deviations.items() if deviation > 0 and name in numbers}
+        shapes = {name: (len(numbers[name]), 3) if name == "orientation" else numbers[name].shape for name in noisy}
+        sizes = {name: math.prod(shape) for name, shape in shapes.items()}
+        self._deviations = np.repeat([*noisy.values()], [*sizes.values()]).astype(float)
+        self._drawn = np.zeros(len(self._deviations))
+        parts = np.split(self._drawn, np.cumsum([*sizes.values()])[:-1].astype(int)) if noisy else []
+        self._of = {name: part.reshape(shapes[name]) for name, part in zip(noisy, parts, strict=True)}
+        self._biases = {name: np.array(bias) for name, bias in biases.items() if any(bias)}
+
+    def draw(self, random: np.random.Generator) -> None:
+        """Once for a measurement."""
+        random.standard_normal(out=self._drawn)
+        self._drawn *= self._deviations
+
+    def add(self, numbers: Mapping[str, Array], *names: str) -> None:
+        """To what was measured so far, as far as it has such numbers."""
+        for name in names:
+            if name in self._of:
+                values = numbers[name]
+                values += self._of[name]
+            if name in self._biases and name in numbers:
+                values = numbers[name]
+                values += self._biases[name]
+
+    def turn(self, numbers: Mapping[str, Array]) -> None:
+        """Orientations, each about its own axes."""
+        if "orientation" in self._of:
+            for orientation, rotation in zip(numbers["orientation"], self._of["orientation"], strict=True):
+                orientation[:] = _turned(orientation.tolist(), rotation.tolist())
 
 
-def _forget(base: Record) -> None:
-    base["position"], base["orientation"] = 0.0, (0.0, 0.0, 0.0, 1.0)
-    base["linear_velocity"], base["angular_velocity"], base["known"] = 0.0, 0.0, False
-
-
-def _turned(orientation: Array, rotation: Array) -> Array:
+def _turned(orientation: Sequence[float], rotation: Sequence[float]) -> tuple[float, ...]:
     """A quaternion x y z w turned by a small rotation vector, in its own axes."""
     x, y, z, w = orientation
-    a, b, c = rotation / 2
-    product = np.array(
-        [x + w * a + y * c - z * b, y + w * b + z * a - x * c, z + w * c + x * b - y * a, w - x * a - y * b - z * c]
-    )
-    return np.asarray(product / np.linalg.norm(product))
+    a, b, c = (0.5 * angle for angle in rotation)
+    product = (x + w * a + y * c - z * b, y + w * b + z * a - x * c, z + w * c + x * b - y * a, w - x * a - y * b - z * c)
+    size = math.hypot(*product)
+    return tuple(part / size for part in product)

@@ -90,7 +90,8 @@ class DcmStabilizer:
     def reset(self) -> None:
         """Begin anew, from a robot at rest."""
         self._pendulum: Array | None = None  # rows: told position and velocity, and ∫(ξ − ξ_ref)
-        self._lean, self._leaning = np.zeros(2), np.zeros(2)
+        self._trunk = np.zeros((2, 2))
+        self._lean, self._leaning = self._trunk  # towards x and y, rad and rad/s
         self._usual, self._stood = np.zeros(2), 0.0  # the tilt that is no push, and for how long it stands, s
 
     def correct(self, target: Target, balance: Balance, period: float) -> Command:
@@ -115,7 +116,8 @@ class DcmStabilizer:
             push = gains.lean * (dcm - nearest_inside(scaled(area, gains.reach), dcm)) + self._yielding(balance, period)
         else:
             self._stood = 0.0
-        self._lean_trunk(command, push, period)
+        leans = lean_on(self._trunk, push, gains.upright, gains.most_lean, period)
+        command.rotation = leans @ command.rotation
         if self.steps:
             if kept:
                 command.landing = landing_instead(target, off, zmp - target.zmp, gains.step_threshold)
@@ -153,19 +155,6 @@ class DcmStabilizer:
         share = max(0.0, 1.0 - gains.unnoticed / max(math.hypot(*away), 1e-9))
         return np.asarray(share * (gains.give**2 * away + 2.0 * gains.give * speed))
 
-    def _lean_trunk(self, command: Command, push: Array, period: float) -> None:
-        """Turn the trunk towards where ξ runs away: while it gains speed it pushes the other way."""
-        gains = self.gains
-        push = push - 2.0 * gains.upright * self._leaning - gains.upright**2 * self._lean
-        self._leaning = self._leaning + period * push
-        self._lean = self._lean + period * self._leaning
-        size = math.hypot(*self._lean)
-        if size > gains.most_lean:
-            self._lean *= gains.most_lean / size
-            self._leaning *= 0.0
-        if size > 1e-6:
-            command.rotation = turned(np.array([-self._lean[1], self._lean[0], 0.0])) @ command.rotation
-
 
 class RoughStabilizer(DcmStabilizer):
     """The same for ground that is higher, lower or otherwise turned than planned, or that moves.
@@ -182,7 +171,7 @@ class RoughStabilizer(DcmStabilizer):
 
     def _begin(self, target: Target, balance: Balance) -> Array:
         """As the robot stands: on a slope it leans, and its centre of mass is not above its feet."""
-        self._lean = np.asarray(balance.lean).copy()
+        self._lean[:] = balance.lean
         return np.array([balance.com_in_world[:2], np.zeros(2), np.zeros(2)])
 
 
@@ -213,6 +202,22 @@ def fed_back(
         pendulum[1, i] += period * (omega**2 * (pendulum[0, i] - zmp[i] + pull[i]) + drawn)
         pendulum[0, i] += period * pendulum[1, i]
     return dcm, off, zmp, _differ(wanted, zmp), _differ(nearest_inside(area, dcm), dcm)
+
+
+@compiled
+def lean_on(trunk: Array, push: Array, upright: float, most: float, period: float) -> Array:
+    """Turn the trunk towards where ξ runs away, by a rotation: while it gains speed it pushes the other way.
+
+    trunk: its lean towards x and y, and its velocity, rows.
+    """
+    for i in range(2):
+        trunk[1, i] += period * (push[i] - 2.0 * upright * trunk[1, i] - upright**2 * trunk[0, i])
+        trunk[0, i] += period * trunk[1, i]
+    size = math.hypot(trunk[0, 0], trunk[0, 1])
+    if size > most:
+        trunk[0] *= most / size
+        trunk[1] = 0.0
+    return turned(np.array([-trunk[0, 1], trunk[0, 0], 0.0]))
 
 
 @compiled

@@ -24,6 +24,7 @@ from wholebody.model.layout import Array
 from wholebody.model.model import Model
 
 NONE: Array = np.zeros(0)
+_TURN, _FRAME = np.eye(3), np.eye(4)  # to copy: an array of a list of lists takes four times as long
 
 
 @dataclass(slots=True)
@@ -98,8 +99,11 @@ def as_planned(target: Target) -> Command:
 
 def upright(yaw: float) -> Array:
     """A rotation about the vertical."""
-    c, s = math.cos(yaw), math.sin(yaw)
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    rotation = _TURN.copy()
+    rotation[0, 0] = rotation[1, 1] = math.cos(yaw)
+    rotation[1, 0] = sine = math.sin(yaw)
+    rotation[0, 1] = -sine
+    return rotation
 
 
 @compiled
@@ -122,5 +126,8 @@ def turned(vector: Array) -> Array:
 def sole_to_world(foot: FootPoint) -> Array:
     """The 4 × 4 frame of a sole that is level."""
     (x, y, yaw), z = foot
-    c, s = math.cos(yaw), math.sin(yaw)
-    return np.array([[c, -s, 0.0, x], [s, c, 0.0, y], [0.0, 0.0, 1.0, z], [0.0, 0.0, 0.0, 1.0]])
+    frame = _FRAME.copy()
+    frame[0, 0] = frame[1, 1] = math.cos(yaw)
+    frame[1, 0] = sine = math.sin(yaw)
+    frame[0, 1], frame[0, 3], frame[1, 3], frame[2, 3] = -sine, x, y, z
+    return frame
