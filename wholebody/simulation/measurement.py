@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from wholebody.hardware import Record
 from wholebody.messages import Dtype
 from wholebody.robots.robot import Array
 
+Block = tuple[npt.NDArray[np.void], Dtype, int]
+"""Bytes of a record as one value without parts, their type, and where they begin."""
 JOINT_FIELDS = ("position", "velocity", "acceleration", "effort", "current")
 PARTS = {
     "imu": ("orientation", "angular_velocity", "linear_acceleration"),
@@ -28,13 +31,16 @@ class Measurement:
                 self.numbers.update({part: memory[sensor][part][0] for part in parts})
         self._blocks = {each: self._block(layout, (each,)) for each in (*PARTS, "base") if each in names}
         self._blocks["joints"] = self._block(layout, JOINT_FIELDS)
-        self._blocks["all"] = (self._bytes.view(raw := np.dtype((np.void, layout.itemsize))).reshape(()), raw, 0)
+        self._blocks["all"] = self._raw(0, layout.itemsize)
 
-    def _block(self, layout: Dtype, names: tuple[str, ...]) -> tuple[Record, Dtype, int]:
-        """Fields that lie one behind the other: as one value without parts, its type, and where it begins."""
+    def _block(self, layout: Dtype, names: tuple[str, ...]) -> Block:
+        """Fields that lie one behind the other."""
         places = [layout.fields[name] for name in names] if layout.fields else []
         begin, size = int(places[0][1]), sum(kind.itemsize for kind, *_ in places)
         assert places[-1][1] + places[-1][0].itemsize == begin + size
+        return self._raw(begin, size)
+
+    def _raw(self, begin: int, size: int) -> Block:
         raw: Dtype = np.dtype((np.void, size))
         return self._bytes[begin : begin + size].view(raw).reshape(()), raw, begin
 

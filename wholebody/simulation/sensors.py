@@ -211,6 +211,7 @@ def _turned(orientation: Sequence[float], rotation: Sequence[float]) -> tuple[fl
     """A quaternion x y z w turned by a small rotation vector, in its own axes."""
     x, y, z, w = orientation
     a, b, c = (0.5 * angle for angle in rotation)
-    product = (x + w * a + y * c - z * b, y + w * b + z * a - x * c, z + w * c + x * b - y * a, w - x * a - y * b - z * c)
-    size = math.hypot(*product)
-    return tuple(part / size for part in product)
+    i, j, k = x + w * a + y * c - z * b, y + w * b + z * a - x * c, z + w * c + x * b - y * a
+    real = w - x * a - y * b - z * c
+    size = math.hypot(i, j, k, real)
+    return i / size, j / size, k / size, real / size
