@@ -63,7 +63,7 @@ class Crawling:
 
     def stop(self) -> None:
         """Rest on all limbs, after the steps that bring them to their places."""
-        self._goal = self._velocity = None
+        self._goal = self._velocity = self.crawler.pattern.goal = None
         self.crawler.pattern.velocity = Velocity()
 
     def adopt(self, gait: CrawlGait) -> None:
@@ -78,7 +78,7 @@ class Crawling:
     @property
     def place(self) -> Place:
         """Where it is, as far as it knows: seen from where it began."""
-        return self.crawler.body if self._heading else self.crawler.pattern.body
+        return self.crawler.body if self._heading else self.crawler.target.body
 
     @property
     def standing(self) -> bool:
@@ -100,7 +100,7 @@ class Crawling:
         if self._stranded:
             self.crawler.hold(reference)
             return
-        steps = self.crawler.pattern.steps
+        began = self.crawler.pattern.began
         try:
             self.crawler.cycle(state, reference)
             self._lost_since = math.inf
@@ -109,7 +109,7 @@ class Crawling:
         except GroundMissing as error:
             self._give_up(error)
             self.crawler.hold(reference)
-        if self.crawler.pattern.steps != steps or self.crawler.pattern.standing:
+        if self.crawler.pattern.began != began:
             self._steer()
 
     def _rest_blindly(self, error: SensorLost, reference: Record) -> None:
@@ -133,6 +133,7 @@ class Crawling:
         if self.trouble:
             raise SensorLost(f"it does not crawl any more: {self.trouble}")
         self._goal, self._velocity, self._way = goal, velocity, self.place
+        self.crawler.pattern.goal = None
         self._steer()
 
     def _steer(self) -> None:
@@ -143,15 +144,23 @@ class Crawling:
             self.crawler.pattern.velocity = self._on_its_way(self._velocity)
 
     def _steer_to(self, goal: Place) -> None:
+        """So that the body would come to rest there by the step after the next, or as near as it gets by then.
+
+        In a step of T its velocity goes from u, at the end of the step that has just begun, to v, and in another to 0:
+        it goes u T/2 + v T. So much haste is only for what is farthest; what else it is off, it makes good in a cycle.
+        """
         here, pattern, gait = self.place, self.crawler.pattern, self.crawler.gait
         away = goal.seen_from(here)
         turn = goal.yaw - here.yaw  # whole circles count
         if abs(away.x) < NEAR and abs(turn) < TURNED:
-            self._goal = None
-            pattern.velocity = Velocity()
+            self.stop()
             return
-        most = (gait.forward if away.x > 0 else gait.backward, gait.aside, gait.turn)
-        wish = np.clip((away.x, away.y, turn), np.negative(most), most) / pattern.period
+        pattern.goal = self.crawler.target.body.beside(away.x, away.y, turn)
+        x, y, _ = pattern.goal.seen_from(pattern.body)
+        way, u = np.array([x, y, pattern.goal.yaw - pattern.body.yaw]), np.array(pattern.body_velocity)
+        wish = way / pattern.period
+        most = np.abs(way / (gait.forward if x > 0 else gait.backward, gait.aside, gait.turn)).argmax()
+        wish[most] = way[most] / (pattern.period / 4) - u[most] / 2
         pattern.velocity = gait.clamped(Velocity(*wish.tolist()), pattern.period)
 
     def _on_its_way(self, velocity: Velocity) -> Velocity:

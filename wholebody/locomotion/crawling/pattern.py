@@ -49,16 +49,18 @@ SHARES = np.array([minimum_jerk(phase) for phase in PHASES])
 
 
 class CrawlPattern:
-    """An endless plan; `velocity` and `gait` may be set at any time, and count from the next step on.
+    """An endless plan; `velocity`, `goal` and `gait` may be set at any time, and count from the next step on.
 
-    At the same velocity, a slower pace of the gait makes longer steps.
+    At the same velocity, a slower pace of the gait makes longer steps. If it is known where the body will come to rest,
+    limbs are put beside that goal as soon as they reach it.
     """
 
     def __init__(self, gait: CrawlGait, time: float = 0.0, body: Place = ORIGIN, ground: Ground | None = None) -> None:
         self.gait, self.velocity = gait, REST
+        self.goal: Place | None = None
         self.ground = ground or LevelGround()
         self.steps = 0
-        self._last, self._left = FORWARD[-1], np.zeros(3)
+        self._order, self._last, self._left = FORWARD, FORWARD[-1], np.zeros(3)
         self._stranded = self._ahead = self._landed_ahead = False
         self._durations = np.full(4, gait.swing + 2 * gait.briefest)
         self._step = self._resting(time, gait_places(gait, body), np.zeros(4), np.zeros(2), body, REST)
@@ -67,6 +69,11 @@ class CrawlPattern:
     def period(self) -> float:
         """Seconds of a cycle, as the last four steps were."""
         return float(self._durations.sum())
+
+    @property
+    def began(self) -> float:
+        """When the step that is under way did: what is set from then on counts from the next one on."""
+        return self._step.begin
 
     @property
     def landed(self) -> int:
@@ -84,9 +91,16 @@ class CrawlPattern:
         return self._step.body[1]
 
     @property
+    def body_velocity(self) -> Velocity:
+        """The body's at the end of the step."""
+        return self._step.velocity[1]
+
+    @property
     def standing(self) -> bool:
-        """Whether all limbs are on the ground at their places, and nothing more is wanted."""
-        return self._step.limb is None and self._chosen(self._step.places) is None
+        """Whether all limbs are on the ground at their places, the weight between them, and nothing more is wanted."""
+        step = self._step
+        still = step.body[0] == step.body[1] and bool((step.lean[0] == step.lean[1]).all())
+        return step.limb is None and still and self._chosen(step.places) is None
 
     def at(self, time: float) -> CrawlTarget:
         """The target at a time; times never go back."""
@@ -144,13 +158,15 @@ class CrawlPattern:
             self._last, self._landed_ahead = done.limb, self._ahead
             self.steps += 1
         self._ahead = self._along > AHEAD
+        if self.goal is None or abs(self._along) > ALONG:  # near its goal it is slow, and goes on in the same order
+            self._order = FORWARD if self._along > -ALONG else FORWARD[::-1]
         limb, start, before = self._chosen(places), done.body[1], done.velocity[1]
         if limb is None:
             return self._resting(done.end, places, done.behind[1], done.lean[1], start, before)
         gait, velocity = self.gait, self.gait.clamped(self.velocity, self.period)
         mean = Velocity(*((a + b) / 2 for a, b in zip(before, velocity, strict=True)))
         body = start.moved(mean, float(self._durations[limb]))
-        goal = self._foothold(body.moved(velocity, (self.period - gait.swing) / 2), limb)
+        goal = self._foothold(self._ahead_of(body, velocity), limb)
         swing = gait.swing_of(limb, float(np.linalg.norm((goal - places[limb])[:2])))
         others = np.delete(places, limb, axis=0)
         lean = self._lean(limb, places, goal, (start, body), swing)
@@ -163,6 +179,24 @@ class CrawlPattern:
         lift = max(self._safe(planned, others), done.end + gait.briefest / gait.pace)
         self._durations[limb] = lift + swing - done.end
         return replace(planned, lift=lift, end=lift + swing)
+
+    def _ahead_of(self, body: Place, velocity: Velocity) -> Place:
+        """Where the body will be half a cycle later, beside which a limb comes down."""
+        return self._near(body) or body.moved(velocity, self._half)
+
+    def _near(self, body: Place) -> Place | None:
+        """The goal, if the body could be there in half a cycle."""
+        if self.goal is None:
+            return None
+        x, y, _ = self.goal.seen_from(body)
+        way = (x, y, self.goal.yaw - body.yaw)  # whole circles count
+        there = Velocity(*(each / self._half for each in way))
+        return self.goal if self.gait.clamped(there, self.period) == there else None
+
+    @property
+    def _half(self) -> float:
+        """Of a cycle, s: so long before the body is beside it a limb comes down."""
+        return (self.period - self.gait.swing) / 2
 
     def _lean(self, limb: int, places: Array, goal: Array, way: tuple[Place, Place], swing: float) -> Array:
         """How far from its place beside the body the centre of mass leans, x y: away from the limb, and back.
@@ -225,10 +259,13 @@ class CrawlPattern:
     def _resting(
         self, time: float, places: Array, behind: Array, lean: Array, body: Place, before: Velocity
     ) -> CrawlStep:
-        """All limbs on the ground, the centre of mass goes to the middle of the body, or of limbs, and stays."""
+        """All limbs on the ground, the centre of mass goes to the middle of the body, or of limbs, and stays.
+
+        Limbs that are beside the goal already take the body there.
+        """
         middle = places[:, :2].mean(axis=0) - beside(body, self.gait.com) if self._stranded else np.zeros(2)
         end = time + max(self._wait(lean, middle), self.gait.briefest)
-        stop = body.moved(Velocity(*(value / 2 for value in before)), end - time)
+        stop = self._near(body) or body.moved(Velocity(*(value / 2 for value in before)), end - time)
         leans, behinds = np.array([lean, middle]), np.array([behind, behind])
         return CrawlStep(
             time, end, end, end, None, places, np.zeros(3), np.zeros(3), behinds, leans, (body, stop), (before, REST)
@@ -251,20 +288,24 @@ class CrawlPattern:
         return self.velocity.forward * self.period / self.gait.forward
 
     def _chosen(self, places: Array) -> int | None:
-        """The limb to swing: the next in order while there is a velocity, else the next that is away from its place."""
-        order = FORWARD if self._along > -ALONG else FORWARD[::-1]
-        after = order.index(self._last) + 1
-        following = (*order[after:], *order[:after])
+        """The limb to swing: the next in order while there is a velocity, else the next that is away from its place.
+
+        From rest a knee begins: the limb that comes last then is left the farthest behind, and hands reach farther.
+        """
         if self._stranded:
             return None
-        if self.velocity != REST:
+        after = self._order.index(self._last) + 1
+        if self._step.limb is None and self._order[after % 4] not in KNEES:
+            after += 1
+        following = tuple(self._order[number % 4] for number in range(after, after + 4))
+        near = self._near(self.body)
+        if self.velocity != REST and near is None:
             return following[0]
-        away = self._away(places)
+        away = self._away(places, near or self.body)
         return next((limb for limb in following if away[limb] > AT_PLACE), None)
 
-    def _away(self, places: Array) -> Array:
-        """How far limbs are from their places beside the body."""
-        body = self._step.body[1]
+    def _away(self, places: Array, body: Place) -> Array:
+        """How far limbs are from their places beside a body."""
         neutral = np.array([self._foothold(body, limb) for limb in range(4)])
         return np.asarray(np.linalg.norm((places - neutral)[:, :2], axis=1))
 
