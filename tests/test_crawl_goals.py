@@ -22,9 +22,7 @@ class Plan:
     def __init__(self):
         self.crawling = Crawling(ATLAS, heading=False)
         self.crawling.crawler.feedback = False
-        self.state, self.reference = (
-            np.zeros(1, kind)[0] for kind in (ATLAS.state_dtype(), ATLAS.reference_dtype())
-        )
+        self.state, self.reference = (np.zeros(1, kind)[0] for kind in (ATLAS.state_dtype(), ATLAS.reference_dtype()))
         self.swings = []
 
     @property
