@@ -100,7 +100,7 @@ class Crawling:
         if self._stranded:
             self.crawler.hold(reference)
             return
-        began = self.crawler.pattern.began
+        began, steps = self.crawler.pattern.began, self.crawler.pattern.steps
         try:
             self.crawler.cycle(state, reference)
             self._lost_since = math.inf
@@ -109,7 +109,7 @@ class Crawling:
         except GroundMissing as error:
             self._give_up(error)
             self.crawler.hold(reference)
-        if self.crawler.pattern.began != began:
+        if self.crawler.pattern.steps != steps or (self._goal is not None and self.crawler.pattern.began != began):
             self._steer()
 
     def _rest_blindly(self, error: SensorLost, reference: Record) -> None:
