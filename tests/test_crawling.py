@@ -17,13 +17,21 @@ from wholebody.cli.crawl import crawl
 from wholebody.errors import BadFootsteps, BadGait, BadParameter, CannotImitate, SensorLost, WholebodyError
 
 
-def test_it_crawls_forward_to_where_it_is_told_and_rests():
-    run = trial(lambda crawling: crawling.crawl(distance=0.3), seed=2, seconds=14.0)
+@pytest.mark.parametrize("distance", [0.3, -0.3])
+def test_it_crawls_to_where_it_is_told_and_rests_there_with_its_weight_between_its_limbs(distance):
+    run = trial(lambda crawling: crawling.crawl(distance=distance), seed=2, seconds=16.0)
     assert not run.fell
     assert run.rested
-    assert run.forward == pytest.approx(0.3, abs=0.08)
-    assert abs(run.aside) < 0.12
+    assert run.forward == pytest.approx(distance, abs=0.06)
+    assert abs(run.aside) < 0.05
     assert abs(run.turned) < math.radians(5)
+
+
+def test_it_rests_again_and_again_and_crawls_back_from_each_stance():
+    run = trial(lambda crawling: crawling.crawl(distance=-0.4), seed=2, seconds=40.0, loops=3)
+    assert not run.fell
+    assert run.trouble == ""
+    assert run.forward == pytest.approx(-1.2, abs=0.1)
 
 
 def test_without_feeling_its_loads_the_centre_of_mass_leaves_what_bears_more_often():
