@@ -5,6 +5,11 @@
 Each push takes 0.1 s. For each of (by default 8) directions and each arm the force is halved in until it is known to a
 resolution in N (by default 8). Sensors are as in stabilizer_walk; masses are right. Prints the table and writes
 `results/stabilizer_push.md` and the polar plot `results/stabilizer_push.png`.
+
+    python -m experiments.stabilizer_push ahead [SEEDS]
+
+finds the impulses ahead alone, to 0.1 N·s, for some seeds (by default 5), and how many times that of the pattern alone
+each is.
 """
 
 from __future__ import annotations
@@ -23,15 +28,15 @@ DURATION = 0.1  # s
 STRONGEST = 400.0  # N
 
 
-def survives(arm: str, direction: float, force: float) -> bool:
+def survives(arm: str, direction: float, force: float, seed: int = 0) -> bool:
     """Whether it still stands four seconds later."""
     push = (force * math.cos(direction), force * math.sin(direction), 1.0)
-    return not run(arm, None, None, push=push, seconds=5.0, mass=1.0).fell
+    return not run(arm, None, None, seed, push=push, seconds=5.0, mass=1.0).fell
 
 
-def strongest(arm: str, direction: float, resolution: float) -> float:
+def strongest(arm: str, direction: float, resolution: float, seed: int = 0) -> float:
     """The largest force survived, N."""
-    return largest(lambda force: survives(arm, direction, force), resolution)
+    return largest(lambda force: survives(arm, direction, force, seed), resolution)
 
 
 def largest(
@@ -60,6 +65,17 @@ def main(directions: int = 8, resolution: float = 8.0) -> None:
     draw(angles, table)
 
 
+def ahead(seeds: int = 5, resolution: float = 1.0) -> None:
+    """Print the impulses ahead: the least and the greatest of all seeds."""
+    print("| arm | impulse ahead/(N s) | times that of the pattern alone |\n|---|---|---|")
+    alone = np.zeros(0)
+    for arm in ARMS:
+        found = DURATION * np.array([strongest(arm, 0.0, resolution, seed) for seed in range(seeds)])
+        alone = found if arm == ARMS[0] else alone
+        cells = [f"{values.min():.2f} to {values.max():.2f}" for values in (found, found / alone)]
+        print(f"| {arm} | {' | '.join(cells)} |", flush=True)
+
+
 def draw(angles: list[float], table: np.ndarray) -> None:
     """One closed line for each arm; 0° is forward, 90° to the left."""
     plt = pyplot()
@@ -75,4 +91,5 @@ def draw(angles: list[float], table: np.ndarray) -> None:
 
 
 if __name__ == "__main__":
-    main(*(kind(argument) for kind, argument in zip((int, float), sys.argv[1:], strict=False)))
+    only_ahead, words = sys.argv[1:2] == ["ahead"], [word for word in sys.argv[1:] if word != "ahead"]
+    (ahead if only_ahead else main)(*(kind(word) for kind, word in zip((int, float), words, strict=False)))
