@@ -9,7 +9,8 @@ import pytest
 
 from wholebody import robots
 from wholebody.behaviors.crawling import NEAR, TURNED, Crawling
-from wholebody.locomotion.crawling.pattern import AT_PLACE, KNEES, gait_places
+from wholebody.locomotion.crawling.limb_ways import KNEES
+from wholebody.locomotion.crawling.pattern import AT_PLACE, gait_places
 
 ATLAS = robots.load("atlas")
 PERIOD = 0.005

@@ -18,7 +18,8 @@ from wholebody.locomotion.crawling.footholds import LevelGround, RoughGround
 from wholebody.locomotion.crawling.ground_mapper import GroundMapper
 from wholebody.locomotion.crawling.joints import BENT, LEVEL
 from wholebody.locomotion.crawling.landing import Landing
-from wholebody.locomotion.crawling.pattern import BACK, KNEES, CrawlPattern
+from wholebody.locomotion.crawling.limb_ways import KNEES
+from wholebody.locomotion.crawling.pattern import BACK, CrawlPattern
 from wholebody.locomotion.crawling.rough_gait import rough_gait_of
 from wholebody.locomotion.footsteps import Velocity
 from wholebody.model.model import Model

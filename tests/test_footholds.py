@@ -9,7 +9,8 @@ from wholebody import robots
 from wholebody.errors import BadGoal
 from wholebody.locomotion.crawling.footholds import DriftedGround, LevelGround, RoughGround
 from wholebody.locomotion.crawling.gait import crawl_gait_of
-from wholebody.locomotion.crawling.pattern import PHASES, SHARES, CrawlPattern
+from wholebody.locomotion.crawling.limb_ways import PHASES, SHARES, bow_of
+from wholebody.locomotion.crawling.pattern import CrawlPattern
 from wholebody.locomotion.crawling.step import bump
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.model.model import Model
@@ -109,9 +110,9 @@ def test_a_swing_clears_everything_on_its_way():
 @pytest.mark.parametrize(("x", "goal"), [(0.6, 0.9), (1.1, 1.4), (0.72, 0.88), (0.6, 1.4), (0.3, 0.6)])
 def test_a_swing_is_over_all_on_its_way_and_no_higher_than_needed(limb, x, goal):
     ground, lift = RoughGround(with_a_block()), 0.02
-    pattern = CrawlPattern(crawl_gait_of(Model(robots.load("atlas")), lift=lift, outward=0.1), ground=ground)
+    gait = crawl_gait_of(Model(robots.load("atlas")), lift=lift, outward=0.1)
     start, end = (np.array([each, 0.0, ground.heights.at(each, 0.0)]) for each in (x, goal))
-    bow = pattern._bow(limb, start, end, yaw=0.0)
+    bow = bow_of(gait, ground, limb, (start, end), yaw=0.0)
     assert bow[:2] == pytest.approx([0.0, {2: 0.1, 3: -0.1}.get(limb, 0.0)]), "knees go outward"
     way = start + SHARES[:, None] * (end - start) + bump(PHASES)[:, None] * bow
     over = way[:, 2] - ground.highest_at(way[:, :2])

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from wholebody.errors import GroundMissing
-from wholebody.locomotion.crawling.pattern import HAND_OVER, KNEES
+from wholebody.locomotion.crawling.limb_ways import KNEES
+from wholebody.locomotion.crawling.pattern import HAND_OVER
 from wholebody.locomotion.crawling.step import CrawlTarget
 from wholebody.model.support import SupportPolygon
 from wholebody.motion.captured_gait import CRAWLING

@@ -17,12 +17,12 @@ import numpy as np
 
 from wholebody.locomotion.crawling.footholds import Ground, LevelGround, beside
 from wholebody.locomotion.crawling.gait import FORWARD, CrawlGait
+from wholebody.locomotion.crawling.limb_ways import KNEES, behind_of, bow_of, foothold_of
 from wholebody.locomotion.crawling.step import CrawlStep, CrawlTarget, bump
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.locomotion.pendulum import GRAVITY
 from wholebody.model.layout import Array
 from wholebody.model.support import SupportPolygon
-from wholebody.motion.captured_gait import CRAWLING
 from wholebody.motion.gait_plan import PEAK, minimum_jerk
 from wholebody.motion.support_target import within
 
@@ -34,7 +34,6 @@ HAND_OVER = 0.06
 ALONG, AHEAD = 0.3, 0.1
 """Shares of the longest stride: above one it goes forward or backward, and does not just turn; above the other, it puts
 hands where it has not been."""
-KNEES = tuple(limb for limb, part in enumerate(CRAWLING) if part.endswith("knee"))
 RETREATING, OVER = 0.02, 0.1
 """s until a limb that found no ground goes back, and m that it is lifted more than else: it hangs over an edge."""
 LOOKS, SLOWING = 8, 0.6
@@ -43,9 +42,6 @@ HIGH, BACK, ASIDE, SURER, UNHURRIED = 0.06, 0.7, 0.37, 0.3, 0.05
 """m from which on a way up or down is a climb. For each m that a knee climbs: m that the centre of mass stays back, and
 leans more, so that the hips need not roll so far, and m that it is farther inside. And m that a limb may rise more than
 on level ground before its climb becomes slower."""
-PHASES = np.linspace(0.25, 0.75, 11)
-"""Of a swing: instants at which the limb is over the ground. Before and after, it is about where it was and will be."""
-SHARES = np.array([minimum_jerk(phase) for phase in PHASES])
 
 
 class CrawlPattern:
@@ -139,7 +135,7 @@ class CrawlPattern:
         here, limb = self.at(time), self._last
         lift = time + RETREATING
         end = lift + self.gait.swing_of(limb, self.gait.forward)
-        bow = self._bow(limb, here.places[limb], self._left, here.body.yaw)
+        bow = bow_of(self.gait, self.ground, limb, (here.places[limb], self._left), here.body.yaw)
         bow[2] += OVER
         lean = here.com - beside(here.body, self.gait.com)
         self._stranded, self.velocity = True, REST
@@ -166,14 +162,16 @@ class CrawlPattern:
         gait, velocity = self.gait, self.gait.clamped(self.velocity, self.period)
         mean = Velocity(*((a + b) / 2 for a, b in zip(before, velocity, strict=True)))
         body = start.moved(mean, float(self._durations[limb]))
-        goal = self._foothold(self._ahead_of(body, velocity), limb)
+        goal = foothold_of(gait, self.ground, limb, self._ahead_of(body, velocity))
         swing = gait.swing_of(limb, float(np.linalg.norm((goal - places[limb])[:2])))
-        others = np.delete(places, limb, axis=0)
+        others, landed = np.delete(places, limb, axis=0), places.copy()
+        landed[limb] = goal
         lean = self._lean(limb, places, goal, (start, body), swing)
         leant = done.end + max(self._wait(done.lean[1], lean), gait.briefest) / gait.pace
         planned = CrawlStep(
-            done.end, leant, leant, leant + swing, limb, places, goal, self._bow(limb, places[limb], goal, body.yaw),
-            np.array([done.behind[1], self._behind(places, limb, goal, body.yaw)]),
+            done.end, leant, leant, leant + swing, limb, places, goal,
+            bow_of(gait, self.ground, limb, (places[limb], goal), body.yaw),
+            np.array([done.behind[1], behind_of(gait, self.ground, landed, body.yaw)]),
             np.array([done.lean[1], lean]), (start, body), (before, velocity),
         )  # fmt: skip
         lift = max(self._safe(planned, others), done.end + gait.briefest / gait.pace)
@@ -213,39 +211,6 @@ class CrawlPattern:
             lifting = end - min(1.0, swing / float(self._durations[limb])) * (end - start)
             lean = within(others, lifting + lean, gait.margin + SURER * climb) - lifting
         return np.asarray(lean)
-
-    def _bow(self, limb: int, start: Array, goal: Array, yaw: float) -> Array:
-        """How far off a straight way a limb goes in the middle, x y z: a knee outward, and over all that is on its way.
-
-        lift + max (h(s) − z(s)) / b(s) over instants s, where z is the straight way, and b is how far it has risen. A
-        knee that passes below its hip, a thigh's length above, lifts the hip with it: so no higher than needed, and
-        beside the hip rather than below it.
-        """
-        aside = math.copysign(self.gait.outward, self.gait.places[limb, 1]) if limb in KNEES else 0.0
-        bow = np.array([*beside(Place(0.0, 0.0, yaw), np.array([0.0, aside])), 0.0])
-        way = start + SHARES[:, None] * (goal - start) + bump(PHASES)[:, None] * bow
-        over = (self.ground.highest_at(way[:, :2]) - way[:, 2]) / bump(PHASES)
-        bow[2] = self.gait.lift + max(0.0, float(over.max()))
-        return bow
-
-    def _shin(self, yaw: float) -> Array:
-        """From a knee back to the toes, x y."""
-        return np.array([-math.cos(yaw), -math.sin(yaw)]) * self.gait.shin
-
-    def _foothold(self, body: Place, limb: int) -> Array:
-        """Where a limb is put that belongs to a body."""
-        shin = self._shin(body.yaw) if limb in KNEES else None
-        return self.ground.foothold(beside(body, self.gait.places[limb]), shin)
-
-    def _behind(self, before: Array, limb: int, goal: Array, yaw: float) -> Array:
-        """How much higher than limbs feet have to be carried, once a limb has come to its goal."""
-        places, result = before.copy(), np.zeros(4)
-        places[limb] = goal
-        for knee in KNEES:
-            toes = places[knee, :2] + self._shin(yaw)
-            over = self.ground.highest_between(places[knee], toes) - float(places[knee, 2])
-            result[knee] = max(0.0, over) + self.gait.toes
-        return result
 
     def _safe(self, step: CrawlStep, others: Array) -> float:
         """When the limb may lift: the earliest instant after the middle of the lean with the margin."""
@@ -306,7 +271,7 @@ class CrawlPattern:
 
     def _away(self, places: Array, body: Place) -> Array:
         """How far limbs are from their places beside a body."""
-        neutral = np.array([self._foothold(body, limb) for limb in range(4)])
+        neutral = np.array([foothold_of(self.gait, self.ground, limb, body) for limb in range(4)])
         return np.asarray(np.linalg.norm((places - neutral)[:, :2], axis=1))
 
 

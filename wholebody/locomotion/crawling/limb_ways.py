@@ -1,0 +1,57 @@
+"""Ways of limbs over the ground: where one is put, what it swings over, and how high feet are carried behind knees."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from wholebody.locomotion.crawling.footholds import Ground, beside
+from wholebody.locomotion.crawling.gait import CrawlGait
+from wholebody.locomotion.crawling.step import bump
+from wholebody.locomotion.footsteps import Place
+from wholebody.model.layout import Array
+from wholebody.motion.captured_gait import CRAWLING
+from wholebody.motion.gait_plan import minimum_jerk
+
+KNEES = tuple(limb for limb, part in enumerate(CRAWLING) if part.endswith("knee"))
+PHASES = np.linspace(0.25, 0.75, 11)
+"""Of a swing: instants at which the limb is over the ground. Before and after, it is about where it was and will be."""
+SHARES = np.array([minimum_jerk(phase) for phase in PHASES])
+
+
+def foothold_of(gait: CrawlGait, ground: Ground, limb: int, body: Place) -> Array:
+    """Where a limb is put that belongs to a body."""
+    shin = _shin(gait, body.yaw) if limb in KNEES else None
+    return ground.foothold(beside(body, gait.places[limb]), shin)
+
+
+def bow_of(gait: CrawlGait, ground: Ground, limb: int, ends: tuple[Array, Array], yaw: float) -> Array:
+    """How far off a straight way a limb goes in the middle, x y z: a knee outward, and over all that is on its way.
+
+    lift + max (h(s) − z(s)) / b(s) over instants s, where z is the straight way, and b is how far it has risen. A knee
+    that passes below its hip, a thigh's length above, lifts the hip with it: so no higher than needed, and beside the
+    hip rather than below it.
+    """
+    start, goal = ends
+    aside = math.copysign(gait.outward, gait.places[limb, 1]) if limb in KNEES else 0.0
+    bow = np.array([*beside(Place(0.0, 0.0, yaw), np.array([0.0, aside])), 0.0])
+    way = start + SHARES[:, None] * (goal - start) + bump(PHASES)[:, None] * bow
+    over = (ground.highest_at(way[:, :2]) - way[:, 2]) / bump(PHASES)
+    bow[2] = gait.lift + max(0.0, float(over.max()))
+    return bow
+
+
+def behind_of(gait: CrawlGait, ground: Ground, places: Array, yaw: float) -> Array:
+    """How much higher than limbs that stand at places feet have to be carried."""
+    result = np.zeros(4)
+    for knee in KNEES:
+        toes = places[knee, :2] + _shin(gait, yaw)
+        over = ground.highest_between(places[knee], toes) - float(places[knee, 2])
+        result[knee] = max(0.0, over) + gait.toes
+    return result
+
+
+def _shin(gait: CrawlGait, yaw: float) -> Array:
+    """From a knee back to the toes, x y."""
+    return np.array([-math.cos(yaw), -math.sin(yaw)]) * gait.shin
