@@ -46,12 +46,16 @@ class Course:
     knows: str = "map"
 
 
-BLOCKS = "blocks:height=0.05,seed={seed}"
+BLOCKS, HIGHER = "blocks:height=0.05,seed={seed}", "blocks:height={height},seed={{seed}}"
 STEP = "steps:height={height},count=1,depth=2.5,ahead=0.8"
 ROWS = {
     "blocks up to 5 cm, map": Course(BLOCKS, 3.7, 3.2, 150.0),
     "blocks up to 5 cm, no map (control)": Course(BLOCKS, 3.7, 3.2, 150.0, "nothing"),
     "blocks up to 5 cm, camera": Course(BLOCKS, 3.7, 3.2, 150.0, "camera"),
+    **{
+        f"blocks up to {100 * up:.0f} cm, map": Course(HIGHER.format(height=up), 3.7, 3.2, 200.0)
+        for up in (0.06, 0.07, 0.08)
+    },
     **{
         f"step of {100 * up:.0f} cm, {knows}": Course(STEP.format(height=up), 1.6, 0.8, 90.0, knows)
         for knows in ("map", "camera")
