@@ -46,7 +46,8 @@ class Course:
     knows: str = "map"
 
 
-BLOCKS, HIGHER = "blocks:height=0.05,seed={seed}", "blocks:height={height},seed={{seed}}"
+HIGHER = "blocks:height={height},seed={{seed}}"
+BLOCKS = HIGHER.format(height=0.05)
 STEP = "steps:height={height},count=1,depth=2.5,ahead=0.8"
 ROWS = {
     "blocks up to 5 cm, map": Course(BLOCKS, 3.7, 3.2, 150.0),

@@ -149,17 +149,14 @@ class Crawling:
         In a step of T its velocity goes from u, at the end of the step that has just begun, to v, and in another to 0:
         it goes u T/2 + v T. So much haste is only for what is farthest; what else it is off, it makes good in a cycle.
         """
-        here, pattern, gait = self.place, self.crawler.pattern, self.crawler.gait
-        away = goal.seen_from(here)
-        turn = goal.yaw - here.yaw  # whole circles count
-        if abs(away.x) < NEAR and abs(turn) < TURNED:
+        away, pattern, gait = goal.way_from(self.place), self.crawler.pattern, self.crawler.gait
+        if abs(away.x) < NEAR and abs(away.yaw) < TURNED:
             self.stop()
             return
-        pattern.goal = self.crawler.target.body.beside(away.x, away.y, turn)
-        x, y, _ = pattern.goal.seen_from(pattern.body)
-        way, u = np.array([x, y, pattern.goal.yaw - pattern.body.yaw]), np.array(pattern.body_velocity)
+        pattern.goal = self.crawler.target.body.beside(*away)
+        way, u = np.array(pattern.goal.way_from(pattern.body)), np.array(pattern.body_velocity)
         wish = way / pattern.period
-        most = np.abs(way / (gait.forward if x > 0 else gait.backward, gait.aside, gait.turn)).argmax()
+        most = np.abs(way / (gait.forward if way[0] > 0 else gait.backward, gait.aside, gait.turn)).argmax()
         wish[most] = way[most] / (pattern.period / 4) - u[most] / 2
         pattern.velocity = gait.clamped(Velocity(*wish.tolist()), pattern.period)
 

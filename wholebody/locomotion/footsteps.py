@@ -45,6 +45,10 @@ class Place(NamedTuple):
         turn = math.remainder(self.yaw - other.yaw, math.tau)
         return Place(cosine * dx + sine * dy, cosine * dy - sine * dx, turn)
 
+    def way_from(self, other: Place) -> Place:
+        """The same, but whole circles between them count."""
+        return self.seen_from(other)._replace(yaw=self.yaw - other.yaw)
+
     def moved(self, velocity: Velocity, time: float) -> Place:
         """Where a constant velocity leads in some time: along an arc of a circle."""
         turn = velocity.turn * time

@@ -183,7 +183,7 @@ class Noise:
         self._drawn = np.zeros(len(self._deviations))
         parts = np.split(self._drawn, np.cumsum([*sizes.values()])[:-1].astype(int)) if noisy else []
         self._of = {name: part.reshape(shapes[name]) for name, part in zip(noisy, parts, strict=True)}
-        self._biases = {name: np.array(bias) for name, bias in biases.items() if any(bias)}
+        self._biases = {name: np.array(bias) for name, bias in biases.items() if any(bias) and name in numbers}
 
     def draw(self, random: np.random.Generator) -> None:
         """Once for a measurement."""
@@ -193,12 +193,10 @@ class Noise:
     def add(self, numbers: Mapping[str, Array], *names: str) -> None:
         """To what was measured so far, as far as it has such numbers."""
         for name in names:
-            if name in self._of:
-                values = numbers[name]
-                values += self._of[name]
-            if name in self._biases and name in numbers:
-                values = numbers[name]
-                values += self._biases[name]
+            for added in (self._of, self._biases):
+                if name in added:
+                    values = numbers[name]
+                    values += added[name]
 
     def turn(self, numbers: Mapping[str, Array]) -> None:
         """Orientations, each about its own axes."""

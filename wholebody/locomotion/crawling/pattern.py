@@ -186,9 +186,7 @@ class CrawlPattern:
         """The goal, if the body could be there in half a cycle."""
         if self.goal is None:
             return None
-        x, y, _ = self.goal.seen_from(body)
-        way = (x, y, self.goal.yaw - body.yaw)  # whole circles count
-        there = Velocity(*(each / self._half for each in way))
+        there = Velocity(*(each / self._half for each in self.goal.way_from(body)))
         return self.goal if self.gait.clamped(there, self.period) == there else None
 
     @property
