@@ -11,3 +11,10 @@ export function item(...parts) {
   }
   return found;
 }
+
+/** Shows a picture; until it is loaded, or was found broken, its address stays and the one before is seen. */
+export async function loaded(image, blob) {
+  const address = URL.createObjectURL(blob);
+  await new Promise((done) => Object.assign(image, { onload: done, onerror: done, src: address }));
+  URL.revokeObjectURL(address);
+}

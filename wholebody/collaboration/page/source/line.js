@@ -46,10 +46,11 @@ export class Line {
     for (const line of data.split("\n")) this.hearLine(line);
   }
 
-  hearBytes(data) {
+  /** The next of a kind comes when this one is shown. */
+  async hearBytes(data) {
     const kind = new Uint32Array(data, 0, 1)[0];
     if (kind === POSES) this.hears.poses(new Float32Array(data, 4));
-    if (kind === PICTURE) this.hears.picture(new Blob([new Uint8Array(data, 4)], { type: "image/jpeg" }));
+    if (kind === PICTURE) await this.hears.picture(new Blob([new Uint8Array(data, 4)], { type: "image/jpeg" }));
     this.tell("taken", kind);
   }
 

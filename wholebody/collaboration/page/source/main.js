@@ -1,7 +1,7 @@
 // The operator page: where the robot is and was told to be, what it sees and does; and how one tells it what to do.
 // STOP and the line to the robot come first: they must work whatever becomes of the rest.
 import { Drive, typing } from "./drive.js";
-import { element } from "./elements.js";
+import { element, loaded } from "./elements.js";
 import { Forms } from "./forms.js";
 import { Hands } from "./hands.js";
 import { Line } from "./line.js";
@@ -21,7 +21,7 @@ const asked = new URLSearchParams(location.hash.slice(1)); // token, and view=of
 const token = asked.get("token") ?? "";
 const panel = new Panel();
 const warnings = new Warnings(element("warnings"));
-let [session, role, picture] = [0, "observer", ""];
+let [session, role] = [0, "observer"];
 
 const say = (line) => {
   if (!line.startsWith("DRIVE")) panel.say(line);
@@ -100,10 +100,8 @@ Object.assign(hears, {
     view.follow(base[0], base[1]);
     counters.poses += 1;
   },
-  picture: (blob) => {
-    URL.revokeObjectURL(picture);
-    picture = URL.createObjectURL(blob);
-    element("picture").src = picture;
+  picture: async (blob) => {
+    await loaded(element("picture"), blob);
     document.body.dataset.camera = "on";
     view.makeRoom();
     counters.pictures += 1;
