@@ -1,15 +1,16 @@
 """Crawl, §4.1 and §4.2.3: Atlas crawls forward and backward and turns on the spot; Tables 4.1, 4.2, 4.3 and 4.6.
 
-    python -m experiments.crawl_gaits [TRIALS] [forward] [backward] [turn] [from=SEED]
+    python -m experiments.crawl_gaits [TRIALS] [forward] [backward] [turn] [velocities] [from=SEED]
 
 prints the tables beside the document's, writes them to `results/crawl_gaits_*.md`, and draws the paths of the limbs
 over ten gaits, seen from the pelvis (Fig. 4.10). Seeds are those from 100 on, unless told; the first five served to
-find how hands prove their ground, none to find the gait. Sensors have noise, resolution and one cycle of delay, all
+find the sizes of the gait and how hands prove their ground. Sensors have noise, resolution and one cycle of delay, all
 links are heavier or lighter than the controller thinks by up to 5 %, and effort limits are enforced. As in the
 document, drift, turn and way are those of each gait, seen from where the robot was and faced when the gait began; drift
 is aside, and the way includes it. All gaits of all runs count, also the first. A gait is four steps; in a full loop, in
 which the robot goes back to its stance each time, it is all of them from stance to stance. Every gait of ours goes
 through the IK solver, so that the blind one, which knows neither its heading nor its place, stands beside Table 4.6.
+The document has one velocity; `velocities` are ours, told and kept.
 Contacts are felt right if the Kalman filter of joint efforts says of a limb what is true: that it bears more than 5 %
 of the weight, or not.
 """
@@ -43,6 +44,11 @@ BEGIN = 1.0  # s, when it is told what to do
 LOOK = 20  # cycles between two looks; what touched in the last five counts as bearing
 GAITS, CYCLE = 10, 3.9  # and seconds of one
 FULL, LOOPS = 0.7, 5  # m of a full loop, as in the document, and how many
+WHILE = 21.0  # s at a velocity, and before
+WAYS = (
+    (0.03, 0.0, 0.0), (0.05, 0.0, 0.0), (0.08, 0.0, 0.0), (0.1, 0.0, 0.0), (0.11, 0.0, 0.0), (-0.04, 0.0, 0.0),
+    (-0.07, 0.0, 0.0), (0.05, 0.0, 0.05), (0.1, 0.0, 0.1), (0.0, 0.03, 0.0),
+)  # fmt: skip
 PHASES = 30
 FRESH = 100  # the first seed
 RESULTS = Path(__file__).parent / "results"
@@ -308,7 +314,16 @@ def draw(name: str, run: Trial) -> None:
     plt.close(figure)
 
 
-TABLES = {"forward": forward, "backward": backward, "turn": turn}
+def velocities(seeds: Sequence[int]) -> list[str]:
+    """Told several velocities, forward and backward, arcs and aside."""
+    rows = [HEAD]
+    for way in WAYS:
+        name = "{:g} m/s, {:g} m/s aside, {:g} rad/s".format(*way)
+        rows.append(row(name, trials(name, seeds, lambda c, way=way: c.crawl(velocity=way), WHILE)))
+    return rows
+
+
+TABLES = {"forward": forward, "backward": backward, "turn": turn, "velocities": velocities}
 
 
 def main(names: Sequence[str] = tuple(TABLES), trials: int = 10, first: int = FRESH) -> None:

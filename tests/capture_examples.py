@@ -1,11 +1,20 @@
-"""People made of numbers, for tests of motion capture: one who crawls, and one who stands."""
+"""People for tests of motion capture: made of numbers, one who crawls and one who stands, or real, if they are here."""
 
 import numpy as np
+import pytest
 
 from experiments.crawling_person import FRAME_TIME, ORDER, PERSON, SHARED, crawling, person
 from wholebody.motion.bvh import Bvh
 
-__all__ = ["ORDER", "PERSON", "SHARED", "crawling", "person", "standing"]
+__all__ = ["ORDER", "PERSON", "crawling", "person", "real_person", "standing"]
+
+
+def real_person(name):
+    """The file of a captured person beside the project; without it, the test is skipped."""
+    path = SHARED / name
+    if not path.exists():
+        pytest.skip(f"{name} is not part of the project, and is not on this machine")
+    return path
 
 
 def standing(path, skeleton, frames=5, frame_time=FRAME_TIME):

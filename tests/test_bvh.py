@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from capture_examples import PERSON, SHARED, person, standing
+from capture_examples import PERSON, person, real_person, standing
 from scipy.spatial.transform import Rotation
 
 from wholebody.errors import BadMotion, BadMotionFile, CannotImitate, UnknownName
@@ -346,9 +346,7 @@ def test_toes_and_chest_may_be_missing(tmp_path):
 
 @pytest.mark.parametrize(("name", "frames", "low"), [("cmu_111_03_crawling", 1525, 0.3), ("cmu_07_01_walk", 317, 0.8)])
 def test_captures_of_real_people_are_read(name, frames, low):
-    path = SHARED / f"{name}.bvh"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not part of the project, and is not on this machine")
+    path = real_person(f"{name}.bvh")
     capture = Capture.read(path)
     assert len(capture.positions) == frames - 1, "the first frame is one at rest"
     assert capture.axes.unit == "CMU unit"

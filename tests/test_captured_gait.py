@@ -15,7 +15,7 @@ from wholebody.motion.gait_plan import SLOWEST, SWAY, Stance, planned
 from wholebody.motion.support_target import deepest, within
 
 PLACES = np.array([(0.25, 0.3, 0.0), (0.25, -0.3, 0.0), (-0.25, 0.12, 0.0), (-0.25, -0.12, 0.0)])
-STANCE = Stance(PLACES, np.array([0.0, 0.0, 0.5]))
+STANCE = Stance(PLACES, np.array([0.0, 0.0, 0.5]), np.zeros(7))
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from experiments.crawl_edge import to_an_edge
 from wholebody import robots
 from wholebody.errors import GroundMissing
 from wholebody.locomotion.crawling.gait import crawl_gait_of
-from wholebody.locomotion.crawling.landing import Landing
+from wholebody.locomotion.crawling.landing import PROBE, Landing
 from wholebody.locomotion.crawling.pattern import CrawlPattern
 from wholebody.locomotion.footsteps import Velocity
 from wholebody.model.model import Model
@@ -40,7 +40,7 @@ GAIT = crawl_gait_of(Model(robots.load("atlas")))
 def lands(forces):
     """A hand comes down where nobody has been, and bears so much (N) in each cycle."""
     landing, target = Landing(least=50.0, period=0.005), CrawlPattern(GAIT).at(0.0)
-    landing.swings(0, target)
+    landing.swings(0, target, ahead=True)
     for force in forces:
         landing.bears(0, force, 100.0, target, ahead=True)
     return landing
@@ -51,6 +51,19 @@ def test_a_hand_that_bounces_has_ground_and_one_that_never_bears_has_none():
     assert lands(bounces).pressed[0] < 0.031
     with pytest.raises(GroundMissing):
         lands([-50.0] * len(bounces))
+
+
+def test_a_hand_that_begins_to_bear_when_its_search_ends_is_not_given_up():
+    pressed_far = [-50.0] * 34
+    assert lands(pressed_far + [300.0] * 40).trust == 1.0
+    with pytest.raises(GroundMissing):
+        lands(pressed_far + [0.0] * 5)
+
+
+def test_little_is_counted_on_a_hand_until_it_is_felt_and_all_from_then_on():
+    assert lands([0.0] * 5).trust == PROBE
+    assert lands([0.0] * 5 + [400.0] * 20).trust == 1.0
+    assert lands([0.0] * 25).trust == 0.0, "it floats"
 
 
 def test_whether_a_limb_came_down_ahead_is_said_by_the_step_in_which_it_did_not_by_later_orders():

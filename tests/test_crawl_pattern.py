@@ -17,7 +17,7 @@ from wholebody.locomotion.crawling.crawler import Crawler
 from wholebody.locomotion.crawling.gait import CrawlGait, crawl_gait_of
 from wholebody.locomotion.crawling.joints import NEARING
 from wholebody.locomotion.crawling.odometry import CrawlOdometry
-from wholebody.locomotion.crawling.pattern import CrawlPattern, gait_places
+from wholebody.locomotion.crawling.pattern import AT_PLACE, CrawlPattern, gait_places
 from wholebody.locomotion.crawling.roots import ROOTS
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.model import Model
@@ -94,7 +94,7 @@ def test_a_new_velocity_counts_from_the_next_step_and_rest_brings_limbs_to_their
     pattern.velocity = Velocity()
     target = pattern.at(40.0)
     assert pattern.standing
-    assert np.allclose(target.places, gait_places(gait, pattern.body), atol=0.021)
+    assert np.allclose(target.places, gait_places(gait, pattern.body), atol=AT_PLACE)
     assert np.allclose(target.com, np.array(pattern.body[:2]), atol=1e-6)
 
 
@@ -106,6 +106,17 @@ def test_a_slower_pace_makes_longer_steps_at_the_same_velocity(gait):
         pattern.at(30.0)
         strides.append(0.05 * pattern.period)
     assert strides[1] > 1.2 * strides[0]
+
+
+@pytest.mark.parametrize("speed", [0.03, 0.05, 0.08, 0.1, 0.103, 0.106, 0.11, 0.12, -0.05, -0.08])
+def test_steps_become_quicker_only_where_longer_ones_do_not_suffice_and_stay_so(gait, speed):
+    pattern = CrawlPattern(gait)
+    pattern.velocity = Velocity(speed)
+    flies = np.array([not pattern.at(time).bearing[2] for time in np.arange(60.0, 90.0, 0.005)], int)
+    lifts, lands = np.flatnonzero(np.diff(flies) == 1), np.flatnonzero(np.diff(flies) == -1)
+    swings = 0.005 * (lands[lands > lifts[0]] - lifts[: len(lands[lands > lifts[0]])])
+    assert np.ptp(swings) < 0.011, "they do not change on and on"
+    assert (swings[0] > gait.swing - 0.011) == (speed < 0.103)
 
 
 def test_a_velocity_beyond_reach_keeps_its_direction(gait):

@@ -146,7 +146,7 @@ def test_on_mapped_ground_a_limb_that_is_not_felt_is_put_lower_but_not_far(mappe
     landing = Landing(least=50.0, period=0.005)
     landing.mapped = mapped
     target = CrawlPattern(SLOW).at(0.0)
-    landing.swings(0, target)
+    landing.swings(0, target, ahead=True)
     for _ in range(150):
         landing.bears(0, 0.0, 300.0, target, ahead=False)
     assert landing.late

@@ -15,6 +15,7 @@ from wholebody.behaviors.crawling import Crawling
 from wholebody.behaviors.crawling_parameters import crawling_parameters
 from wholebody.cli.crawl import crawl
 from wholebody.errors import BadFootsteps, BadGait, BadParameter, CannotImitate, SensorLost, WholebodyError
+from wholebody.locomotion.footsteps import Place, Velocity
 
 
 @pytest.mark.parametrize("distance", [0.3, -0.3])
@@ -42,6 +43,18 @@ def test_without_feeling_its_loads_the_centre_of_mass_leaves_what_bears_more_oft
     assert not felt.fell
     assert felt.inside > 0.9
     assert felt.inside > numb.inside + 0.05
+
+
+def test_at_a_slow_velocity_it_takes_its_time_and_does_not_shake(monkeypatch):
+    def slow():
+        return trial(lambda crawling: crawling.crawl(velocity=(0.05, 0.0, 0.0)), seed=102, seconds=9.0)
+
+    calm = slow()
+    assert not calm.trouble
+    assert calm.inside > 0.97
+    for share in ("HURRY", "CALM"):
+        monkeypatch.setattr(f"wholebody.locomotion.crawling.pattern.{share}", 0.3)
+    assert slow().inside < 0.85, "the control arm"
 
 
 def test_orders_that_are_none_are_refused():
@@ -146,6 +159,26 @@ def set_value(crawling, path, value):
     crawling_parameters(crawling).set(path, value)
 
 
+@pytest.mark.parametrize("way", [(0.1, 0.0), (-0.06, 0.0), (0.0, 0.03), (0.03, -0.02)])
+def test_it_steers_back_to_the_line_along_which_it_is_to_go_and_not_along_it(way):
+    crawling, told, along = Crawling(robots.load("atlas")), Velocity(*way), np.array(way) / np.hypot(*way)
+    crawling._way = Place(*(-0.6 * along), 0.0)
+    assert crawling._on_its_way(told) == pytest.approx(told), "however far it has come along the line"
+    left = np.array([-along[1], along[0]])
+    crawling._way = Place(*(-0.05 * left), 0.0)
+    back = np.subtract(crawling._on_its_way(told)[:2], way)
+    assert back @ along == pytest.approx(0.0, abs=1e-12)
+    assert back @ left < -0.01
+
+
+def test_it_goes_aside_as_far_as_it_is_told():
+    run = trial(lambda crawling: crawling.crawl(velocity=(0.0, 0.03, 0.0)), seed=2, seconds=15.0)
+    assert not run.trouble
+    last = run.path[run.path[:, 0] > 10.8]  # one gait, in which the centre of mass sways to and fro
+    assert last[:, 2].mean() > 0.2
+    assert abs(run.forward) < 0.03
+
+
 def test_every_parameter_of_crawling_has_unit_bounds_and_meaning_and_can_be_set_within_them():
     crawling = Crawling(robots.load("atlas"))
     parameters = crawling_parameters(crawling)
@@ -169,9 +202,11 @@ def test_a_limb_that_finds_no_ground_makes_it_wait_and_then_rest():
     blind.crawling.crawl(velocity=(0.08, 0.0, 0.0))
     blind.cycle(3.0)
     assert blind.crawling.trouble == "", "the control arm: ground is where it should be"
-    while blind.crawling.crawler.pattern.landed != 0:
-        blind.cycle(0.005)
-    pattern, blind.floats = blind.crawling.crawler.pattern, 0
+    pattern = blind.crawling.crawler.pattern
+    for down in (False, True):  # until the hand has just come down
+        while (pattern.landed == 0) != down:
+            blind.cycle(0.005)
+    blind.floats = 0
     there, came_from = pattern.at(blind.time).places[0].copy(), pattern._left
     blind.cycle(3.0)
     assert "left_wrist came down and bears nothing" in blind.crawling.trouble

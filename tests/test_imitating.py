@@ -1,4 +1,4 @@
-"""A robot that plays an imitation: to its end as planned, and no further when it leans; `wholebody crawl --from`."""
+"""A robot that plays an imitation blindly: to its end, and no further when it leans; `wholebody crawl --from`."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
 from wholebody import robots
-from wholebody.behaviors.imitating import REST, Imitating
+from wholebody.behaviors.imitating_blindly import REST, ImitatingBlindly
 from wholebody.cli import application
 from wholebody.model import Model
 from wholebody.motion.capture import Capture
@@ -34,7 +34,7 @@ def played(imitation, lean, periods=10_000):
     """The commands of one cycle, if from the 100th period on the trunk leans so far (rad) to its left."""
     robot = imitation.model.robot
     state, reference = np.zeros(1, robot.state_dtype())[0], np.zeros(1, robot.reference_dtype())[0]
-    imitating, commands = Imitating(imitation, 1, PERIOD), []
+    imitating, commands = ImitatingBlindly(imitation, 1, PERIOD), []
     for period in range(periods):
         turned = Rotation.from_quat(imitation.q[min(period, len(imitation.q) - 1), 3:7])
         tilt = Rotation.from_euler("x", lean if period >= 100 else 0.0)
@@ -61,7 +61,7 @@ def test_it_holds_its_posture_when_the_trunk_leans_off_its_plan(imitation):
 
 
 def test_it_stops_when_the_imu_reads_no_number(imitation):
-    imitating = Imitating(imitation, 1, PERIOD)
+    imitating = ImitatingBlindly(imitation, 1, PERIOD)
     robot = imitation.model.robot
     state, reference = np.zeros(1, robot.state_dtype())[0], np.zeros(1, robot.reference_dtype())[0]
     state["imu"][0]["orientation"] = np.nan
@@ -84,18 +84,28 @@ def test_it_says_what_fits_and_how_much_of_the_plan_it_crawled(file, tmp_path, m
     run = crawl_from(file, tmp_path, "--unit", "1.0")
     assert run.exit_code == code, run.output
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
-    for said in ("Planned: 0.28 m in ", "times slower than the person", "% of the plan", "verdict", "fits"):
+    for said in ("Planned: 0.28 m. ", "times as long as the person's", "% of the plan", "verdict", "fits"):
         assert said in report
+    assert "m behind it and 0.14 m aside (" in report, "what it does otherwise than the person is told"
     assert ("it came less than 300% of what was planned" in report) == bool(code)
     assert "slide while bearing" in run.output
     assert "did not fall" in report
 
 
 def test_it_stops_and_says_so_when_it_leans(file, tmp_path, monkeypatch):
-    monkeypatch.setattr("wholebody.behaviors.imitating.TILTED", -1.0)
+    monkeypatch.setattr("wholebody.locomotion.crawling.crawler.TILTED", -1.0)
     run = crawl_from(file, tmp_path)
     assert run.exit_code == 1, run.output
-    assert "off its plan; it stops where it is" in (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "off its plan: the ground is not flat; it rests" in (tmp_path / "report.md").read_text(encoding="utf-8")
+
+
+def test_a_robot_that_has_no_posture_on_its_limbs_plays_the_table_and_says_so(file, tmp_path, monkeypatch):
+    monkeypatch.setattr("wholebody.behaviors.imitating_blindly.TILTED", -1.0)
+    run = crawl_from(file, tmp_path, "hrp2")
+    assert run.exit_code == 1, run.output
+    report = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "off its plan; it stops where it is" in report
+    assert "it feels nothing" in report
 
 
 def test_parts_are_told_as_to_the_other_commands(file, tmp_path):

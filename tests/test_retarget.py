@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from capture_examples import SHARED, crawling, person, standing
+from capture_examples import crawling, person, real_person, standing
 from typer.testing import CliRunner
 
-from experiments.crawl_capture import crawl
 from wholebody import robots
 from wholebody.cli import application
 from wholebody.errors import CannotImitate
@@ -246,9 +245,7 @@ def test_a_stride_that_takes_too_long_is_made_shorter(tmp_path, model):
 
 
 def test_a_walk_is_refused_and_what_can_be_done_is_said(model):
-    path = SHARED / "cmu_07_01_walk.bvh"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not part of the project, and is not on this machine")
+    path = real_person("cmu_07_01_walk.bvh")
     with pytest.raises(CannotImitate, match=r"1 of left_ankle, right_ankle bear .* --whole"):
         imitate(CapturedGait.of(Capture.read(path)), model)
 
@@ -322,28 +319,8 @@ def test_a_wrong_option_is_told_before_anything_is_done(file, tmp_path):
     assert "left_knee=Joint07" in str(run.exception)
 
 
-# --- in the simulator ---------------------------------------------------------------------------------------
-
-
-def test_atlas_gets_as_far_as_planned(imitation):
-    trial = crawl(imitation, seed=1, cycles=1)
-    assert not trial.fell
-    assert trial.forward > 0.8 * imitation.stride
-    assert abs(trial.turn) < 20
-
-
-def test_a_motion_that_tips_atlas_over_succeeds_with_com_rows(surging):
-    with_com, without = (crawl(arm, seed=1, cycles=1) for arm in surging)
-    assert not with_com.fell
-    assert 0.8 * surging[0].stride < with_com.forward < 1.2 * surging[0].stride
-    assert abs(with_com.across) < 0.1
-    assert without.fell, "the control arm: the same places and timing"
-
-
 def test_captures_of_a_real_person_can_be_imitated(model):
-    path = SHARED / "cmu_111_03_crawling.bvh"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not part of the project, and is not on this machine")
+    path = real_person("cmu_111_03_crawling.bvh")
     done = imitate(CapturedGait.of(Capture.read(path)), model, likeness=0.5, period=0.1)
     assert done.stride > 0.3
     assert done.quality.margin > MARGIN - 5e-3

@@ -17,6 +17,7 @@ from wholebody.errors import BadFootsteps, GroundMissing, SensorLost
 from wholebody.hardware import Record
 from wholebody.locomotion.crawling.crawler import Crawler
 from wholebody.locomotion.crawling.gait import CrawlGait
+from wholebody.locomotion.crawling.pattern import ORIGIN
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.robots.robot import Robot
 
@@ -149,24 +150,37 @@ class Crawling:
         In a step of T its velocity goes from u, at the end of the step that has just begun, to v, and in another to 0:
         it goes u T/2 + v T. So much haste is only for what is farthest; what else it is off, it makes good in a cycle.
         """
-        away, pattern, gait = goal.way_from(self.place), self.crawler.pattern, self.crawler.gait
-        if abs(away.x) < NEAR and abs(away.yaw) < TURNED:
-            self.stop()
+        pattern, gait, there = self.crawler.pattern, self.crawler.gait, self._in_plan(goal)
+        way, u = np.array(there.way_from(pattern.body)), np.array(pattern.body_velocity)
+        near = abs(way[0]) < NEAR and abs(way[2]) < TURNED
+        if near and pattern.standing:
+            self._goal = None
             return
-        pattern.goal = self.crawler.target.body.beside(*away)
-        way, u = np.array(pattern.goal.way_from(pattern.body)), np.array(pattern.body_velocity)
+        pattern.goal = there
+        if near:
+            pattern.velocity = Velocity()
+            return
         wish = way / pattern.period
         most = np.abs(way / (gait.forward if way[0] > 0 else gait.backward, gait.aside, gait.turn)).argmax()
         wish[most] = way[most] / (pattern.period / 4) - u[most] / 2
         pattern.velocity = gait.clamped(Velocity(*wish.tolist()), pattern.period)
 
+    def _in_plan(self, goal: Place) -> Place:
+        """The goal where the plan has it; as soon as limbs are put beside it, it stays there until the robot rests."""
+        pattern = self.crawler.pattern
+        if pattern.goal is not None and pattern.closing and not pattern.standing:
+            return pattern.goal
+        return goal.way_from(self.crawler.drift() if self._heading else ORIGIN)
+
     def _on_its_way(self, velocity: Velocity) -> Velocity:
-        """The velocity, and back to the line that it goes along if it does not turn."""
-        if not self._heading or velocity.turn:
+        """The velocity, and back to the line that it goes along, ahead or aside, if it does not turn."""
+        speed = math.hypot(velocity.forward, velocity.leftward)
+        if not self._heading or velocity.turn or not speed:
             return velocity
-        off = self.place.seen_from(self._way)
-        ahead = math.copysign(1.0, velocity.forward)
-        return Velocity(velocity.forward, velocity.leftward - STEER * off.y, -STEER * (off.yaw + ahead * 0.5 * off.y))
+        off, dx, dy = self.place.seen_from(self._way), velocity.forward / speed, velocity.leftward / speed
+        beside = dx * off.y - dy * off.x  # to the left of the line
+        back = Velocity(STEER * beside * dy, -STEER * beside * dx, -STEER * (off.yaw + 0.5 * abs(dx) * beside))
+        return Velocity(*(a + b for a, b in zip(velocity, back, strict=True)))
 
 
 def _apart(here: Place, goal: Place) -> float:

@@ -20,6 +20,7 @@ from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
 from wholebody.behaviors.crawling_client import CrawlingClient
 from wholebody.behaviors.imitating import Imitating
+from wholebody.behaviors.imitating_blindly import ImitatingBlindly
 from wholebody.cli.motions.capture import Handed, Part, Unit, Up, fitting, opened, progress_shown
 from wholebody.cli.shows.ground import NODDING, Eye, known_ground
 from wholebody.cli.shows.live import Process, follow
@@ -27,6 +28,7 @@ from wholebody.cli.shows.lying import Controller, Lying, base_of, played, postur
 from wholebody.cli.shows.support import SupportShown
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.hardware import Record
+from wholebody.locomotion.crawling.captured import changes_of, crawls_by_feel
 from wholebody.locomotion.crawling.odometry import heading
 from wholebody.locomotion.crawling.rough_gait import rough_gait_of
 from wholebody.model import Model
@@ -44,10 +46,11 @@ LONGEST = 150.0  # s of one order
 TELL = 2.0  # s between two lines
 ENOUGH = 0.8  # of the way that an imitation was to lead
 CYCLES = 5
+BLINDLY = "It has no posture of its own on wrists and knees, so it feels nothing: it plays the table."
 Act = Callable[[], None]
 """What a robot is told to do."""
 LEVEL = "flat"
-NEAR = View(elevation=-20.0, distance=0.9)
+NEAR = View(elevation=-20.0, distance=1.15)
 """Of the film: the robot is low."""
 console = Console(highlight=False, soft_wrap=True)
 
@@ -200,10 +203,11 @@ def imitated(capture: Capture, model: Model) -> Imitation:
 
 
 def crawl_as(run: Crawl, imitation: Imitation, cycles: int) -> None:
-    """Play so many cycles of an imitation; the report says what was planned, what fits, and how much was crawled."""
+    """Crawl so many cycles of an imitation; the report says what was planned, what fits, and how much was crawled."""
     simulation = run.simulation
-    imitating = Imitating(imitation, cycles, simulation.period)
-    simulation.reset(imitation.joints[0], base=base_of(imitation.model, imitation.q[0]))
+    feels = crawls_by_feel(imitation.model)
+    imitating = Imitating(imitation, cycles) if feels else ImitatingBlindly(imitation, cycles, simulation.period)
+    simulation.reset(imitating.start[7:], base=base_of(imitation.model, imitating.start))
     run.begin(float(simulation.base_to_world[2, 3]), way=0.0)
     run.follow(f"{cycles} cycles", imitating.cycle, lambda: imitating.progress)
     planned, (forward, left) = cycles * imitation.stride, run.gone
@@ -211,9 +215,10 @@ def crawl_as(run: Crawl, imitation: Imitation, cycles: int) -> None:
     if forward < ENOUGH * planned:
         run.trouble = run.trouble or f"it came less than {ENOUGH:.0%} of what was planned"
     run.notes += [
-        f"Planned: {planned:.2f} m in {cycles * imitation.duration:.1f} s, {imitation.slow_down:.2f} times slower than "
-        f"the person. Crawled: {forward:.2f} m, {forward / planned:.0%} of the plan, and {abs(left):.2f} m aside"
+        f"Planned: {planned:.2f} m. Crawled: {forward:.2f} m, {forward / planned:.0%} of the plan, and "
+        f"{abs(left):.2f} m aside; a cycle took {imitating.slow_down:.2f} times as long as the person's"
         + (f"; {run.trouble}." if run.trouble else "."),
+        changes_of(imitation) if feels else BLINDLY,
         "", "```", fitting(imitation), "```", "",
     ]  # fmt: skip
 

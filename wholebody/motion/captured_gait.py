@@ -104,6 +104,14 @@ class CapturedGait:
         return np.array([swing.touchdown - swing.lift for swing in self.swings]) * self.capture.frame_time
 
     @property
+    def pauses(self) -> Array:
+        """Seconds before each swing in which all limbs bear."""
+        downs = [self.swings[-1].touchdown - self.period / self.capture.frame_time]
+        downs += [swing.touchdown for swing in self.swings[:-1]]
+        lifts = [swing.lift for swing in self.swings]
+        return np.maximum(np.array(lifts) - downs, 0.0) * self.capture.frame_time
+
+    @property
     def frames(self) -> tuple[int, int]:
         """The first frame of the cycle and the one after its last."""
         first = self.swings[0].lift

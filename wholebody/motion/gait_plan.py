@@ -38,13 +38,14 @@ REMEDY_OF_WALKS = (
 
 @dataclass(frozen=True, eq=False)
 class Stance:
-    """How a robot is on its limbs: their neutral places (limbs × 3), and its centre of mass.
+    """How a robot is on its limbs: their neutral places (limbs × 3), its centre of mass, and its configuration.
 
     Limbs count as points, the middles of their surfaces: which corner of a tilted one bears is not known before.
     """
 
     places: Array
     com: Array
+    q: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,7 @@ class GaitPlan:
     downs      when each ends
     before     limbs × 3: where each limb is before its swing
     com        swings × 2: where the centre of mass is during each swing
+    stance     in the middle of the cycle
     """
 
     gait: CapturedGait
@@ -67,7 +69,7 @@ class GaitPlan:
     before: Array
     heights: Array  # of each swing, samples over its ground
     com: Array
-    neutral_com: Array  # x y, in the middle of the cycle
+    stance: Stance
 
     @property
     def slow_down(self) -> float:
@@ -118,7 +120,7 @@ class GaitPlan:
         way = self.gait.trunk
         there = np.interp(self.phase(now) * (len(way) - 1), np.arange(len(way)), way[:, 0])
         aside = np.interp(self.phase(now) * (len(way) - 1), np.arange(len(way)), way[:, 1])
-        return np.asarray(self.neutral_com + self.stride * (np.array([cycles + there, aside]) - self._mean_trunk))
+        return np.asarray(self.stance.com[:2] + self.stride * (np.array([cycles + there, aside]) - self._mean_trunk))
 
     def phase(self, time: float) -> float:
         """The share of the person's cycle at a time of ours: lifts and touchdowns fall together."""
@@ -176,7 +178,7 @@ def planned(
             + (REMEDY if count > 2 else REMEDY_OF_WALKS)
         )
     heights = np.array([_lifted(lift_scales[swing.limb] * swing.height) for swing in gait.swings])
-    return GaitPlan(gait, stride, period, order, lifts, downs, before, heights, com, stance.com[:2])
+    return GaitPlan(gait, stride, period, order, lifts, downs, before, heights, com, stance)
 
 
 def _lifted(height: Array) -> Array:

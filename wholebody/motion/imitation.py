@@ -11,6 +11,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from wholebody.model.model import Model
 from wholebody.motion.captured_gait import Flags
+from wholebody.motion.gait_plan import GaitPlan
 from wholebody.motion.imitating_limbs import ImitatingLimb
 from wholebody.motion.keyframes import KeyFrame, KeyFrames
 from wholebody.motion.quality import Quality, judged
@@ -31,6 +32,7 @@ class Imitation:
     targets    rows × limbs × 3: where the frames of the limbs were to be
     stride     metres along x after which it begins anew, if it is one cycle of a gait; else 0
     slow_down  how many times longer it takes than the person's
+    plan       of which it is a cycle, if it is one
     """
 
     model: Model
@@ -42,6 +44,7 @@ class Imitation:
     stride: float
     slow_down: float
     source: str
+    plan: GaitPlan | None = None
 
     @property
     def duration(self) -> float:

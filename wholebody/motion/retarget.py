@@ -74,20 +74,19 @@ def imitate(
 
     def trials() -> Iterator[Trial]:
         for length in [share * wanted for share in SHARES] if stride is None else [stride]:
-            for stance, q in stances:
+            for stance in stances:
                 try:
                     plan = planned(gait, stance, length, scales, supports=needed, margin=margin, slower=slower)
                 except CannotImitate as error:  # a shorter stride may take less time
                     refused.append(error)
                 else:
-                    yield _tried(imitator, plan, q)
+                    yield _tried(imitator, plan)
 
     best = _best(model, trials())
     if best is None:
         raise refused[-1]
-    plan, q = best.plan, best.start
     follower = imitator if with_com else Imitator(model, limbs, imitator.home, with_com=False)
-    return _slowed(_looped(follower, plan, q, with_com, period, progress))
+    return _slowed(_looped(follower, best.plan, with_com, period, progress))
 
 
 def imitate_clip(
@@ -102,12 +101,12 @@ def imitate_clip(
     scales = [scale_of(limb, capture) for limb in limbs]
     imitator = Imitator(model, limbs, _home(model, limbs), with_com=False)
     clip = scaled_places(capture, parts, flags, scales, _leg_scale(limbs, scales))
-    stance, q = _stance(imitator, clip.reach, scales, likeness)
+    stance = _stance(imitator, clip.reach, scales, likeness)
     shift = stance.places - clip.neutral
     trunk = clip.trunk + stance.com[:2]
     places = clip.places + shift
     first = np.zeros(SETTLING, int)
-    q = imitator.follow(q, places[first], flags[first], trunk[first])[-1]
+    q = imitator.follow(stance.q, places[first], flags[first], trunk[first])[-1]
     found = imitator.follow(q, places, flags, trunk, progress)
     found = imitator.smoothed(found, places, flags, trunk, SMOOTHING / capture.frame_time, 0.0)
     targets = np.array([imitator.targets(*each) for each in zip(places, found, strict=True)])
@@ -128,7 +127,7 @@ def _home(model: Model, limbs: tuple[ImitatingLimb, ...]) -> Array:
     return q
 
 
-def _stance(imitator: Imitator, reach: Array, scales: list[float], likeness: float) -> tuple[Stance, Array]:
+def _stance(imitator: Imitator, reach: Array, scales: list[float], likeness: float) -> Stance:
     """The neutral stance, between the person's, scaled, from hips and shoulders, and the robot's own."""
     model = imitator.model
     at = model.at(imitator.home)
@@ -139,7 +138,7 @@ def _stance(imitator: Imitator, reach: Array, scales: list[float], likeness: flo
     q = imitator.home
     for _ in range(SETTLING):
         q = imitator.solve(q, places, (True,) * len(places), at.com_in_world[:2])
-    return Stance(places, model.at(q).com_in_world.copy()), q
+    return Stance(places, model.at(q).com_in_world.copy(), q)
 
 
 def _rows(plan: GaitPlan, times: Array, with_com: bool) -> tuple[Array, Flags, Array]:
@@ -158,17 +157,16 @@ class Trial:
     """
 
     plan: GaitPlan
-    start: Array
     gap: float
     limb: str
     time: float
     hardship: float
 
 
-def _tried(imitator: Imitator, plan: GaitPlan, q: Array) -> Trial:
+def _tried(imitator: Imitator, plan: GaitPlan) -> Trial:
     model, times = imitator.model, np.linspace(0.0, plan.period, TRIAL).repeat(2)  # the second time, tilts are known
     places, flags, com = _rows(plan, times, with_com=True)
-    found = imitator.follow(q, places, flags, com)
+    found = imitator.follow(plan.stance.q, places, flags, com)
     frames = [model.frame(limb.frame) for limb in imitator.limbs]
     there = np.array([[model.at(each).position(frame) for frame in frames] for each in found])
     wanted = np.array([imitator.targets(*each) for each in zip(places, found, strict=True)])
@@ -180,7 +178,7 @@ def _tried(imitator: Imitator, plan: GaitPlan, q: Array) -> Trial:
     turned = np.abs(np.diff(found[1::2, model.nq - len(model.joint_names) :], axis=0)).max(axis=0)
     speed = float((turned / [joint.velocity for joint in model.robot.moving]).max()) * (TRIAL - 1) / plan.period
     hardship = max(effort / HELD, speed / QUICK)
-    return Trial(plan, q, float(gaps.max()), imitator.limbs[limb].part, float(times[row]), hardship)
+    return Trial(plan, float(gaps.max()), imitator.limbs[limb].part, float(times[row]), hardship)
 
 
 def _best(model: Model, trials: Iterable[Trial]) -> Trial | None:
@@ -201,22 +199,20 @@ def _best(model: Model, trials: Iterable[Trial]) -> Trial | None:
     return min(reached, key=lambda each: each.hardship, default=None)
 
 
-def _looped(
-    imitator: Imitator, plan: GaitPlan, q: Array, with_com: bool, period: float, progress: Progress | None
-) -> Imitation:
+def _looped(imitator: Imitator, plan: GaitPlan, with_com: bool, period: float, progress: Progress | None) -> Imitation:
     """One cycle that closes: the second of two, smoothed across its ends."""
     count = int(np.ceil(plan.period / period)) + 1
     times = np.linspace(0.0, plan.period, count)
     places, flags, com = _rows(plan, times, with_com)
-    first = imitator.follow(q, places, flags, com, progress and (lambda share: progress(share / 2)))
-    start = first[-1] - np.eye(len(q))[0] * plan.stride
+    first = imitator.follow(plan.stance.q, places, flags, com, progress and (lambda share: progress(share / 2)))
+    start = first[-1] - np.eye(imitator.model.nq)[0] * plan.stride
     second = imitator.follow(start, places, flags, com, progress and (lambda share: progress((1 + share) / 2)))
     smooth = imitator.smoothed(second, places, flags, com, SMOOTHING / times[1], plan.stride)
     smooth[-1, 7:] = smooth[0, 7:]
     targets = np.array([imitator.targets(*each) for each in zip(places, smooth, strict=True)])
     return Imitation(
         imitator.model, imitator.limbs, float(times[1]), smooth, flags, targets, plan.stride, plan.slow_down,
-        plan.gait.capture.source,
+        plan.gait.capture.source, plan,
     )  # fmt: skip
 
 

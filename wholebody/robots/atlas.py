@@ -5,10 +5,10 @@ Missing, estimated or chosen by us:
 - mass: the link figures add up to 148.1 kg and are taken as they are; the crawling thesis gives 82 kg
 - rotor inertia: the robot is hydraulic; 0.1 kg·m² (0.02 for the neck) stands for pistons and linkages, an estimate
 - force-torque sensors: chosen at the ankles' and wrists' axes, in the axes of foot and hand
-- palms: no hands are fitted; chosen at the flat end of the wrist
+- palms: no hands are fitted; chosen at the flat, round end of the wrist, as squares of about its area
 - camera: the left camera of the head, turned forward
 - servo gains: chosen so that the robot stands
-- knees: a patch of ours at the front of the shin's upper end, to kneel on
+- knees: a narrow patch of ours at the front of the shin's upper end, which is round, to kneel on
 - posture 'crawl': found by us, on wrists and knees; the thesis prints no angles
 - posture 'crawling': the same with elbows turned outward, which halves their efforts when one hand bears
 """
@@ -63,10 +63,10 @@ def robot() -> Robot:
         surfaces=(
             surface("right_sole", "r_foot", (0.048, 0.0, -0.081119), 0.26, 0.124887),
             surface("left_sole", "l_foot", (0.048, 0.0, -0.081119), 0.26, 0.124887),
-            surface("right_palm", "r_hand", (0.001, -0.125, 0.01), 0.06, 0.06, FACING_RIGHT),
-            surface("left_palm", "l_hand", (0.001, 0.125, 0.01), 0.06, 0.06, FACING_LEFT),
-            surface("right_knee", "r_lleg", (0.11, 0.0, 0.0), 0.04, 0.08, KNEELING),
-            surface("left_knee", "l_lleg", (0.11, 0.0, 0.0), 0.04, 0.08, KNEELING),
+            surface("right_palm", "r_hand", (0.001, -0.125, 0.01), 0.05, 0.05, FACING_RIGHT),
+            surface("left_palm", "l_hand", (0.001, 0.125, 0.01), 0.05, 0.05, FACING_LEFT),
+            surface("right_knee", "r_lleg", (0.11, 0.0, 0.0), 0.024, 0.01, KNEELING),
+            surface("left_knee", "l_lleg", (0.11, 0.0, 0.0), 0.024, 0.01, KNEELING),
         ),
         sensors=(
             sensor("imu", "imu", "pelvis", 0.059915276, 0.0, -0.01415),

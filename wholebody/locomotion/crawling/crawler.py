@@ -22,7 +22,7 @@ from wholebody.locomotion.crawling.gait import CrawlGait, crawl_gait_of, home_of
 from wholebody.locomotion.crawling.joints import CrawlJoints
 from wholebody.locomotion.crawling.landing import Landing
 from wholebody.locomotion.crawling.odometry import CrawlOdometry, heading
-from wholebody.locomotion.crawling.pattern import CrawlPattern
+from wholebody.locomotion.crawling.pattern import ORIGIN, CrawlPattern
 from wholebody.locomotion.crawling.roots import Root, desired
 from wholebody.locomotion.crawling.step import CrawlTarget
 from wholebody.locomotion.footsteps import Place
@@ -98,13 +98,15 @@ class Crawler:
 
     def crawl_over(self, ground: Ground) -> None:
         """Put limbs on known ground, in the world in which it began at the origin, wherever the plan drifts to."""
-        self.pattern.ground = DriftedGround(ground, self._drift)
+        self.pattern.ground = DriftedGround(ground, self.drift)
         self.joints.bend_less()
         self.landing.mapped = True
 
-    def _drift(self) -> Place:
+    def drift(self) -> Place:
         """Where the plan's origin is by now: as limbs that bear are placed in the plan, and as odometry has them."""
-        load, turn = self.target.load, self.odometry.trunk.yaw - self._planned_trunk.yaw
+        if not self.odometry.begun:
+            return ORIGIN
+        load, turn = self.target.load, math.remainder(self.odometry.trunk.yaw - self._planned_trunk.yaw, math.tau)
         c, s = math.cos(turn), math.sin(turn)
         off = self.odometry.limbs - self.target.places[:, :2] @ np.array([[c, s], [-s, c]])
         x, y = load @ off / load.sum()
@@ -153,9 +155,9 @@ class Crawler:
         if all(target.bearing):
             limb = self.pattern.landed
             bears, planned = float(forces[limb, 2]), float(self.efforts.forces[limb, 2])
-            self.landing.bears(limb, bears, planned, target, self.pattern.landed_ahead and not self.landing.mapped)
+            self.landing.bears(limb, bears, planned, target, self.pattern.landed_ahead)
         else:
-            self.landing.swings(target.bearing.index(False), target)
+            self.landing.swings(target.bearing.index(False), target, self.pattern.ahead)
         down = self._load(target)
         if all(target.bearing):
             unlike = float(TWIST @ (forces[:, 2] - self.efforts.forces[:, 2]))
@@ -168,7 +170,7 @@ class Crawler:
         self.odometry.update(turned, (there - q[:3]) @ turned, np.maximum(forces[:, 2], 0.0) * down)
         root = self.root(down, forces[:, 2])
         com = self._com_in_plan(at.com_in_world - q[:3], there - q[:3], heading(turned), root)
-        off = target.com + self.landing.refuge - com
+        off = target.com + self.landing.refuge - com if self.joints.modulates else np.zeros(2)
         self.lead = np.clip(self.lead + self.period * LEADING * off, -MOST_LEAD, MOST_LEAD)
 
     def _look_whether_it_leans(self, rotation: Array) -> None:

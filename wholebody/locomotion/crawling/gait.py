@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -29,8 +29,8 @@ BEHIND, KNEES = 0.745, 0.4
 
 Found by search: where joints have the least efforts over a cycle.
 """
-BRISK = 0.9
-"""The shortest swing, as a share of the longest."""
+ALIKE = (1.0, 1.0, 1.0, 1.0)
+"""Of each limb as of the others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +43,11 @@ class CrawlGait:
     height        of the centre of mass
     swing         of a knee over the longest step
     hand_swing    of a hand over the longest step; it is lighter
-    pace          how fast steps follow each other; at the same velocity, slower ones are longer
+    brisk         the shortest swing, as a share of the longest; on the spot all are as long
+    pace          how fast steps follow each other; at the same velocity, slower ones are longer; above 1.1 Atlas falls
     briefest      all limbs on the ground, between two swings
     lift          how high a limb that swings is lifted
-    outward       how far aside a knee that swings goes, away from the body: so its hip need not rise over it
+    outward       how far aside a knee that swings goes, away from the body: its hip rises over it more slowly
     margin        of the centre of mass, inside of what bears while a limb swings
     sway          of the zero-moment point about the centre of mass while it leans
     forward       the farthest that a cycle goes forward
@@ -54,20 +55,26 @@ class CrawlGait:
     aside         the farthest that a cycle goes aside
     turn          the farthest that a cycle turns
     lean          of the centre of mass, away from a limb that swings
-    careful_sway  sway when it goes backward, or turns on the spot
-    careful_lean  lean when it goes backward, or turns on the spot
+    careful_sway  sway when it goes slowly, backward or in an arc, or turns on the spot
+    careful_lean  lean when it does
+    slow_hands    how many times longer hands swing when it does
     pitch         of the trunk's root, forward; it does not change while it is on its limbs
     shin          from a knee back to the toes
     toes          how much higher than on level ground feet are carried
+    order         of the limbs that swing, forward
+    rhythm        of each limb, how many times longer than usual it swings
+    heights       of each limb, how many times higher than usual it is lifted
+    pauses        of each limb, s, all limbs on the ground before it swings, at least
     """
 
     places: Array
     com: Array
     height: Annotated[float, Unit("m"), Bounds(0.05, 3.0)]
-    swing: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 0.62
-    hand_swing: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 0.45
-    pace: Annotated[float, Unit("1"), Bounds(0.2, 1.5)] = 1.0
-    briefest: Annotated[float, Unit("s"), Bounds(0.02, 5.0)] = 0.15
+    swing: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 0.56
+    hand_swing: Annotated[float, Unit("s"), Bounds(0.1, 5.0)] = 0.42
+    brisk: Annotated[float, Unit("1"), Bounds(0.1, 1.0)] = 0.65
+    pace: Annotated[float, Unit("1"), Bounds(0.2, 1.1)] = 1.0
+    briefest: Annotated[float, Unit("s"), Bounds(0.02, 5.0)] = 0.14
     lift: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.05
     outward: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.0
     margin: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.04
@@ -79,9 +86,14 @@ class CrawlGait:
     lean: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.07
     careful_sway: Annotated[float, Unit("m"), Bounds(0.001, 0.5)] = 0.056
     careful_lean: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.05
+    slow_hands: Annotated[float, Unit("1"), Bounds(0.5, 3.0)] = 1.2
     pitch: Annotated[float, Unit("rad"), Bounds(0.0, 1.6)] = 0.754
     shin: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.6
     toes: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.0
+    order: tuple[int, ...] = FORWARD
+    rhythm: tuple[float, ...] = ALIKE
+    heights: tuple[float, ...] = ALIKE
+    pauses: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         """Refuse limbs that are not one at each corner."""
@@ -89,10 +101,14 @@ class CrawlGait:
         if self.places.shape != (4, 2) or (signs != [[1, 1], [1, -1], [-1, 1], [-1, -1]]).any():
             raise BadGait(f"hands before the body and knees behind, left and right, are needed; not {self.places}")
 
-    def swing_of(self, limb: int, step: float) -> float:
-        """Seconds of a limb's swing over so many metres: as the root of them, so that accelerations are alike."""
-        longest = self.swing if CRAWLING[limb].endswith("knee") else self.hand_swing
-        return longest * min(1.0, max(BRISK, math.sqrt(step / self.forward))) / self.pace
+    def swing_of(self, limb: int, step: float, *, careful: bool = False, hurried: bool = True) -> float:
+        """Seconds of a limb's swing over so many metres: as the root of them, so that accelerations are alike.
+
+        Who does not hurry takes as long for a short step as for the longest.
+        """
+        hand = self.hand_swing * (self.slow_hands if careful else 1.0)
+        longest = self.rhythm[limb] * (self.swing if CRAWLING[limb].endswith("knee") else hand)
+        return longest * max(self.brisk if hurried else 1.0, math.sqrt(step / self.forward)) / self.pace
 
     def clamped(self, velocity: Velocity, period: float) -> Velocity:
         """The nearest velocity, in the same proportions, whose cycle of so many seconds is within reach."""
@@ -123,9 +139,9 @@ def crawl_gait_of(model: Model, **changes: float) -> CrawlGait:
     arm, thigh = limbs[0].length, limbs[2].length
     hand, knee = (AHEAD * arm, HANDS * arm), (-BEHIND * thigh, KNEES * thigh)
     places = np.array([hand, hand, knee, knee]) * [(1, 1), (1, -1), (1, 1), (1, -1)]
-    sizes = {
-        "lift": 0.053 * thigh, "margin": 0.111 * thigh, "sway": 0.21 * thigh, "lean": 0.19 * thigh,
-        "careful_sway": 0.111 * thigh, "careful_lean": 0.183 * thigh,
-        "forward": 1.03 * thigh, "backward": 0.95 * thigh, "aside": 0.3 * thigh, "shin": 1.6 * thigh,
+    sizes: dict[str, Any] = {
+        "lift": 0.05 * thigh, "outward": 0.21 * thigh, "margin": 0.111 * thigh,
+        "sway": 0.24 * thigh, "lean": 0.16 * thigh, "careful_sway": 0.116 * thigh, "careful_lean": 0.158 * thigh,
+        "forward": 1.06 * thigh, "backward": 1.0 * thigh, "aside": 0.3 * thigh, "shin": 1.6 * thigh,
     }  # fmt: skip
     return CrawlGait(places, np.zeros(2), float(at.com_in_world[2]), **(sizes | changes))

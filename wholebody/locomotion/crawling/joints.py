@@ -36,6 +36,8 @@ STEADY, SLOW = 10.0, 5.0
 """Weights per rad² of a step that is another than the last one, and of any: what goals leave free moves smoothly."""
 OFF_GROUND = 0.03
 """m by which feet are higher than in the robot's own posture, so that knees bear."""
+FIRM_KNEES = 0.006
+"""m by which knees are put lower than the ground, so that they bear as soon as they come down: servos give way."""
 NEARING = 0.05
 """The share of what is left to a limit that a joint may go in a cycle: it slows down before it, and does not hit it."""
 FOLDED, MOST_FOLDED = 2.0, 0.05
@@ -56,7 +58,7 @@ class CrawlJoints:
         at = model.at(stance)
         self.frames = [model.frame(limb.frame) for limb in limbs]
         self._root = model.frame(model.robot.root)
-        self._clearances = [limb.clearance for limb in limbs]
+        self._clearances = [limb.clearance - (FIRM_KNEES if limb.behind else 0.0) for limb in limbs]
         self._outlines = [np.array(limb.outline) for limb in limbs]
         self._feet = [
             (index, model.frame(limb.behind), float(at.position(model.frame(limb.behind))[2]) + OFF_GROUND)
@@ -67,6 +69,7 @@ class CrawlJoints:
         c, s = math.cos(pitch), math.sin(pitch)
         self._turned = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
         self._wanted, self._trunk, self._foot = np.zeros(12), np.sqrt([ROLL, TRUNK, TRUNK]), math.sqrt(FOOT)
+        self._from_com: Array | None = None
         self._lowest = -math.inf  # m, of how far knees are over the ground, as their feet follow them
         moving = set(moving_joints(model.robot, limbs)) | {name for limb in limbs for name in limb.joints}
         weights = [BASE] * 6 + [HOME + STEADY + SLOW if name in moving else STILL for name in model.joint_names]
@@ -96,6 +99,16 @@ class CrawlJoints:
             self.step,
         )  # fmt: skip
         return self.model.integrate(q, self.step, 1.0)
+
+    def without_com(self, q: Array) -> None:
+        """From now on the trunk goes where the centre of mass would, as far from it as it is at q: a control arm."""
+        at = self.model.at(q)
+        self._from_com = at.position(self._root)[:2] - at.com_in_world[:2]
+
+    @property
+    def modulates(self) -> bool:
+        """Whether there are rows of the centre of mass."""
+        return self._from_com is None
 
     def bend_less(self) -> None:
         """Keep torso, trunk and feet nearer to how they are on level ground, though limbs are at different heights.
@@ -134,8 +147,12 @@ class CrawlJoints:
             J[row : row + 3] = math.sqrt(LIMB) * at.jacobian(frame)[:3]
             e[row : row + 3] = math.sqrt(LIMB) * (targets[index] - at.position(frame))
             row += 3
-        J[row : row + 2] = math.sqrt(COM) * at.com_jacobian[:2]
-        e[row : row + 2] = math.sqrt(COM) * (com - at.com_in_world[:2])
+        if self._from_com is None:
+            J[row : row + 2] = math.sqrt(COM) * at.com_jacobian[:2]
+            e[row : row + 2] = math.sqrt(COM) * (com - at.com_in_world[:2])
+        else:
+            J[row : row + 2] = math.sqrt(COM) * at.jacobian(self._root)[:2]
+            e[row : row + 2] = math.sqrt(COM) * (com + self._from_com - at.position(self._root)[:2])
         row += 2
         c, s = math.cos(yaw), math.sin(yaw)
         left = np.array([-s, c])

@@ -17,6 +17,8 @@ from wholebody.motion.gait_plan import minimum_jerk
 KNEES = tuple(limb for limb, part in enumerate(CRAWLING) if part.endswith("knee"))
 PHASES = np.linspace(0.25, 0.75, 11)
 """Of a swing: instants at which the limb is over the ground. Before and after, it is about where it was and will be."""
+HIGH = 0.06
+"""m from which on a way up or down is a climb."""
 SHARES = np.array([minimum_jerk(phase) for phase in PHASES])
 
 
@@ -38,7 +40,7 @@ def bow_of(gait: CrawlGait, ground: Ground, limb: int, ends: tuple[Array, Array]
     bow = np.array([*beside(Place(0.0, 0.0, yaw), np.array([0.0, aside])), 0.0])
     way = start + SHARES[:, None] * (goal - start) + bump(PHASES)[:, None] * bow
     over = (ground.highest_at(way[:, :2]) - way[:, 2]) / bump(PHASES)
-    bow[2] = gait.lift + max(0.0, float(over.max()))
+    bow[2] = gait.lift * gait.heights[limb] + max(0.0, float(over.max()))
     return bow
 
 
@@ -50,6 +52,16 @@ def behind_of(gait: CrawlGait, ground: Ground, places: Array, yaw: float) -> Arr
         over = ground.highest_between(places[knee], toes) - float(places[knee, 2])
         result[knee] = max(0.0, over) + gait.toes
     return result
+
+
+def climb_of(limb: int, places: Array, goal: Array) -> float:
+    """How much higher than a knee its goal or the other knee is; of a hand, how much one knee is above the other.
+
+    Nothing, if it is little.
+    """
+    knees = places[list(KNEES), 2]
+    up = max(knees.max(), goal[2]) - places[limb, 2] if limb in KNEES else np.ptp(knees)
+    return float(up) if up > HIGH else 0.0
 
 
 def _shin(gait: CrawlGait, yaw: float) -> Array:

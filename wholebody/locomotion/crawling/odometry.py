@@ -39,6 +39,11 @@ class CrawlOdometry:
         return self.trunk
 
     @property
+    def begun(self) -> bool:
+        """Whether anything was felt yet."""
+        return self._before is not None
+
+    @property
     def limbs(self) -> Array:
         """Where limbs are by now, x y."""
         if self._before is None:

@@ -16,8 +16,8 @@ from dataclasses import replace
 import numpy as np
 
 from wholebody.locomotion.crawling.footholds import Ground, LevelGround, beside
-from wholebody.locomotion.crawling.gait import FORWARD, CrawlGait
-from wholebody.locomotion.crawling.limb_ways import KNEES, behind_of, bow_of, foothold_of
+from wholebody.locomotion.crawling.gait import CrawlGait
+from wholebody.locomotion.crawling.limb_ways import HIGH, KNEES, behind_of, bow_of, climb_of, foothold_of
 from wholebody.locomotion.crawling.step import CrawlStep, CrawlTarget, bump
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.locomotion.pendulum import GRAVITY
@@ -26,22 +26,28 @@ from wholebody.model.support import SupportPolygon
 from wholebody.motion.gait_plan import PEAK, minimum_jerk
 from wholebody.motion.support_target import within
 
-AT_PLACE = 0.02
-"""m. Nearer to its place a limb need not step."""
+AT_PLACE, FARTHER, FARTHER_BACK = 0.03, 1.4, 1.7
+"""m: nearer to its place a limb need not step. And how much farther than in a crawl on and on a limb may be put, if it
+is beside the goal then and need not step again: forward, where a knee that is farther below the chest slips, and
+backward."""
 REST, ORIGIN = Velocity(), Place(0.0, 0.0, 0.0)
 HAND_OVER = 0.06
 """s. In which a limb gives away what it bears before it lifts, and takes it up after it came down."""
-ALONG, AHEAD = 0.3, 0.1
+ALONG, AHEAD, STRAIGHT = 0.3, 0.1, 0.15
 """Shares of the longest stride: above one it goes forward or backward, and does not just turn; above the other, it puts
-hands where it has not been."""
+hands where it has not been. And of the farthest way aside or turn: below, it goes straight."""
+HURRY, CALM = 0.95, 0.7
+"""Shares of the longest stride: above one, steps at a velocity become quicker, as longer ones do not suffice; below the
+other they take their time again. In steps that are quick and short the robot shakes: at 0.05 m/s its centre of mass
+was inside of what bears for 60 to 77 % of the time, and once a hand that shook was taken for one without ground."""
 RETREATING, OVER = 0.02, 0.1
 """s until a limb that found no ground goes back, and m that it is lifted more than else: it hangs over an edge."""
 LOOKS, SLOWING = 8, 0.6
 """Instants at which a limb may lift: from this share of a lean on, in which it slows down, to its end."""
-HIGH, BACK, ASIDE, SURER, UNHURRIED = 0.06, 0.7, 0.37, 0.3, 0.05
-"""m from which on a way up or down is a climb. For each m that a knee climbs: m that the centre of mass stays back, and
-leans more, so that the hips need not roll so far, and m that it is farther inside. And m that a limb may rise more than
-on level ground before its climb becomes slower."""
+BACK, ASIDE, SURER, UNHURRIED = 0.7, 0.37, 0.3, 0.05
+"""For each m that a knee climbs: m that the centre of mass stays back, and leans more, so that the hips need not roll
+so far, and m that it is farther inside. And m that a limb may rise more than on level ground before its climb becomes
+slower."""
 
 
 class CrawlPattern:
@@ -56,9 +62,9 @@ class CrawlPattern:
         self.goal: Place | None = None
         self.ground = ground or LevelGround()
         self.steps = 0
-        self._order, self._last, self._left = FORWARD, FORWARD[-1], np.zeros(3)
-        self._stranded = self._ahead = self._landed_ahead = False
-        self._durations = np.full(4, gait.swing + 2 * gait.briefest)
+        self._order, self._last, self._left = gait.order, gait.order[-1], np.zeros(3)
+        self._stranded = self._ahead = self._landed_ahead = self._brisk = self._hurried = False
+        self._durations = gait.swing * np.array(gait.rhythm) + 2 * gait.briefest
         self._step = self._resting(time, gait_places(gait, body), np.zeros(4), np.zeros(2), body, REST)
 
     @property
@@ -77,8 +83,13 @@ class CrawlPattern:
         return self._last
 
     @property
+    def ahead(self) -> bool:
+        """Whether the limb that swings comes down where the robot has not been: in a step forward, not in a turn."""
+        return self._ahead
+
+    @property
     def landed_ahead(self) -> bool:
-        """Whether that limb came down where the robot has not been: in a step forward, not in one that just turns."""
+        """Whether the limb that came down last did so where the robot has not been."""
         return self._landed_ahead
 
     @property
@@ -92,14 +103,26 @@ class CrawlPattern:
         return self._step.velocity[1]
 
     @property
-    def standing(self) -> bool:
-        """Whether all limbs are on the ground at their places, the weight between them, and nothing more is wanted."""
+    def closing(self) -> bool:
+        """Whether limbs are put beside the goal already."""
+        return self._near(self.body) is not None
+
+    @property
+    def _idle(self) -> bool:
+        """Whether nothing moves in this step."""
         step = self._step
         still = step.body[0] == step.body[1] and bool((step.lean[0] == step.lean[1]).all())
-        return step.limb is None and still and self._chosen(step.places) is None
+        return step.limb is None and still
+
+    @property
+    def standing(self) -> bool:
+        """Whether all limbs are on the ground at their places, the weight between them, and nothing more is wanted."""
+        return self._idle and self._chosen(self._step.places) is None
 
     def at(self, time: float) -> CrawlTarget:
         """The target at a time; times never go back."""
+        if self._idle and not self.standing:  # it was told to go on: at once
+            self._step = replace(self._step, end=min(time, self._step.end))
         while time >= self._step.end:
             self._step = self._next(self._step)
         step = self._step
@@ -154,8 +177,10 @@ class CrawlPattern:
             self._last, self._landed_ahead = done.limb, self._ahead
             self.steps += 1
         self._ahead = self._along > AHEAD
-        if self.goal is None or abs(self._along) > ALONG:  # near its goal it is slow, and goes on in the same order
-            self._order = FORWARD if self._along > -ALONG else FORWARD[::-1]
+        if self._near(done.body[1]) is None or abs(self._along) > ALONG:  # else it is slow, and goes on as it did
+            self._order = self.gait.order if self._along > -ALONG else self.gait.order[::-1]
+            self._hurried = abs(self._along) > self._in_reach
+            self._brisk = self._hurried and self._along > 0.0 and self._aside < STRAIGHT
         limb, start, before = self._chosen(places), done.body[1], done.velocity[1]
         if limb is None:
             return self._resting(done.end, places, done.behind[1], done.lean[1], start, before)
@@ -163,18 +188,20 @@ class CrawlPattern:
         mean = Velocity(*((a + b) / 2 for a, b in zip(before, velocity, strict=True)))
         body = start.moved(mean, float(self._durations[limb]))
         goal = foothold_of(gait, self.ground, limb, self._ahead_of(body, velocity))
-        swing = gait.swing_of(limb, float(np.linalg.norm((goal - places[limb])[:2])))
+        way = float(np.linalg.norm((goal - places[limb])[:2]))
+        swing = gait.swing_of(limb, way, careful=not self._brisk, hurried=self._hurried)
         others, landed = np.delete(places, limb, axis=0), places.copy()
         landed[limb] = goal
         lean = self._lean(limb, places, goal, (start, body), swing)
-        leant = done.end + max(self._wait(done.lean[1], lean), gait.briefest) / gait.pace
+        briefest = max(gait.briefest, gait.pauses[limb])
+        leant = done.end + max(self._wait(done.lean[1], lean, self._most[1]), briefest) / gait.pace
         planned = CrawlStep(
             done.end, leant, leant, leant + swing, limb, places, goal,
             bow_of(gait, self.ground, limb, (places[limb], goal), body.yaw),
             np.array([done.behind[1], behind_of(gait, self.ground, landed, body.yaw)]),
             np.array([done.lean[1], lean]), (start, body), (before, velocity),
         )  # fmt: skip
-        lift = max(self._safe(planned, others), done.end + gait.briefest / gait.pace)
+        lift = max(self._safe(planned, others), done.end + briefest / gait.pace)
         self._durations[limb] = lift + swing - done.end
         return replace(planned, lift=lift, end=lift + swing)
 
@@ -183,10 +210,12 @@ class CrawlPattern:
         return self._near(body) or body.moved(velocity, self._half)
 
     def _near(self, body: Place) -> Place | None:
-        """The goal, if the body could be there in half a cycle."""
+        """The goal, if limbs can be put beside it while the body is here."""
         if self.goal is None:
             return None
-        there = Velocity(*(each / self._half for each in self.goal.way_from(body)))
+        way = self.goal.way_from(body)
+        farther = FARTHER if way.x >= 0.0 else FARTHER_BACK
+        there = Velocity(*(each / self._half / farther for each in way))
         return self.goal if self.gait.clamped(there, self.period) == there else None
 
     @property
@@ -202,7 +231,7 @@ class CrawlPattern:
         """
         gait, others = self.gait, np.delete(places, limb, axis=0)
         start, end = (beside(body, gait.com) for body in way)
-        climb = _climb(limb, places, goal)
+        climb = climb_of(limb, places, goal)
         aside = -math.copysign(self._most[0] + ASIDE * climb, gait.places[limb, 1])
         lean = within(others, beside(way[1], gait.com + np.array([-BACK * climb, aside])), gait.margin) - end
         if climb > 0.0:
@@ -227,28 +256,41 @@ class CrawlPattern:
         Limbs that are beside the goal already take the body there.
         """
         middle = places[:, :2].mean(axis=0) - beside(body, self.gait.com) if self._stranded else np.zeros(2)
-        end = time + max(self._wait(lean, middle), self.gait.briefest)
+        end = time + max(self._wait(lean, middle, self.gait.careful_sway), self.gait.briefest)
         stop = self._near(body) or body.moved(Velocity(*(value / 2 for value in before)), end - time)
         leans, behinds = np.array([lean, middle]), np.array([behind, behind])
         return CrawlStep(
             time, end, end, end, None, places, np.zeros(3), np.zeros(3), behinds, leans, (body, stop), (before, REST)
         )  # fmt: skip
 
-    def _wait(self, start: Array, end: Array) -> float:
+    def _wait(self, start: Array, end: Array, sway: float) -> float:
         """T of (z/g) · 5.77 d/T² = sway: how long the centre of mass needs."""
         way = float(np.linalg.norm(end - start))
-        return math.sqrt(self.gait.height / GRAVITY * PEAK * way / self._most[1])
+        return math.sqrt(self.gait.height / GRAVITY * PEAK * way / sway)
 
     @property
     def _most(self) -> tuple[float, float]:
-        """Lean and sway: careful ones, unless it goes forward."""
+        """Lean and sway: careful ones, unless it hurries straight ahead."""
         gait = self.gait
-        return (gait.lean, gait.sway) if self._along > ALONG else (gait.careful_lean, gait.careful_sway)
+        return (gait.lean, gait.sway) if self._brisk else (gait.careful_lean, gait.careful_sway)
 
     @property
     def _along(self) -> float:
         """How much of the longest stride is wanted, forward."""
         return self.velocity.forward * self.period / self.gait.forward
+
+    @property
+    def _in_reach(self) -> float:
+        """Of the longest stride, how much is gone without hurry; to a goal, it hurries."""
+        if self.goal is not None:
+            return ALONG
+        return CALM if self._hurried else HURRY
+
+    @property
+    def _aside(self) -> float:
+        """How much of the farthest way aside, or of the farthest turn, is wanted."""
+        velocity, gait = self.velocity, self.gait
+        return self.period * max(abs(velocity.leftward) / gait.aside, abs(velocity.turn) / gait.turn)
 
     def _chosen(self, places: Array) -> int | None:
         """The limb to swing: the next in order while there is a velocity, else the next that is away from its place.
@@ -276,13 +318,3 @@ class CrawlPattern:
 def gait_places(gait: CrawlGait, body: Place) -> Array:
     """Neutral places of the limbs (4 × 3) beside a body."""
     return np.array([[*beside(body, place), 0.0] for place in gait.places])
-
-
-def _climb(limb: int, places: Array, goal: Array) -> float:
-    """How much higher than a knee its goal or the other knee is; of a hand, how much one knee is above the other.
-
-    Nothing, if it is little.
-    """
-    knees = places[list(KNEES), 2]
-    up = max(knees.max(), goal[2]) - places[limb, 2] if limb in KNEES else np.ptp(knees)
-    return float(up) if up > HIGH else 0.0
