@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.crawl_edge import to_an_edge
+from experiments.crawl_edge import UNPROVED, to_an_edge
 from wholebody import robots
 from wholebody.errors import GroundMissing
 from wholebody.locomotion.crawling.gait import crawl_gait_of
@@ -26,7 +26,7 @@ def test_a_hand_that_finds_no_ground_goes_back_and_it_rests_on_all_limbs(ahead, 
 
 
 def test_without_proof_of_the_ground_it_tips_over_the_edge():
-    run = to_an_edge(0.5, seed=103, seconds=5.0, proof=False)
+    run = to_an_edge(0.5, seed=103, seconds=5.0, arm=UNPROVED)
     assert run.fell
 
 

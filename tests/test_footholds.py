@@ -36,6 +36,28 @@ def test_a_map_has_the_heights_of_boxes_and_knows_nothing_beyond_itself():
     assert math.isinf(HeightMap.over((0.0, 1.0), (0.0, 1.0)).roughness(0.5, 0.5, 0.1))
 
 
+@pytest.mark.parametrize("to", [(0.0, 0.0), (2.9, 0.0), (1.3, -0.7), (-3.0, 0.4), (40.0, 9.0)])
+def test_a_map_moves_along_and_keeps_what_stays_on_it(to):
+    heights, fixed = with_a_block(), with_a_block()
+    for _ in range(2):
+        heights.keep_inside(*to, 0.6)
+        for x, y in np.array(to) + 0.59 * np.array([(1, 1), (1, -1), (-1, 1), (-1, -1)]):
+            assert ((heights.cells((x, y)) >= 0) & (heights.cells((x, y)) < heights.heights.shape)).all()
+    here = [(x, y) for x in np.arange(-0.99, 3.0, 0.1) for y in np.arange(-0.99, 1.0, 0.1)]
+    stayed = [place for place in here if (heights.cells(place) >= 0).all() and np.isfinite(heights.at(*place))]
+    assert len(stayed) > (100 if to[0] < 3.0 else -1)
+    assert all(heights.at(*place) == fixed.at(*place) for place in stayed)
+    beyond = heights.corner[0] + 0.99 * heights.cell * heights.heights.shape[0]
+    assert math.isnan(heights.at(beyond, to[1])) == (beyond > 3.0)
+
+
+def test_on_a_map_that_is_too_small_the_robot_is_in_the_middle():
+    heights = HeightMap.over((-1.0, 1.0), (-0.3, 0.3))
+    for _ in range(2):
+        heights.keep_inside(0.0, 0.1, 5.0)
+        assert heights.corner == pytest.approx((-1.0, -0.2), abs=heights.cell + 1e-9)
+
+
 def ray_cast(lens, camera_to_world):
     """Depth of the floor and of the block, pixel by pixel, by intersecting rays with planes."""
     x, y, length, width, top = STEP
@@ -65,6 +87,45 @@ def test_a_camera_that_looks_down_sees_the_heights_that_are_there():
     assert math.isnan(heights.at(0.07, 0.0))  # below the picture
 
 
+def over_an_edge(lens, camera_to_world, edge, depth_of):
+    """Depth of level ground up to an edge, and of the ground below it, of which a ray hits the first."""
+    v, u = np.indices((lens.height, lens.width))
+    across, down = lens.middle
+    rays = np.stack([np.ones(u.shape), (across - u) / lens.focal, (down - v) / lens.focal], axis=-1)
+    rays = rays @ camera_to_world[:3, :3].T
+    upper, lower = ((height - camera_to_world[2, 3]) / rays[..., 2] for height in (0.0, -depth_of))
+    return np.where(camera_to_world[0, 3] + upper * rays[..., 0] < edge, upper, lower).astype(np.float32)
+
+
+@pytest.mark.parametrize("depth_of", [0.1, 0.5, 30.0])
+def test_in_the_shadow_of_an_edge_the_ground_is_known_to_be_lower_and_elsewhere_not(depth_of):
+    lens = Lens(160, 120, math.radians(40))
+    c, s = math.cos(0.8), math.sin(0.8)
+    camera = np.eye(4)
+    camera[:3, :3], camera[:3, 3] = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]), (0.0, 0.0, 1.0)
+    picture = over_an_edge(lens, camera, 0.9, depth_of)
+    heights = HeightMap.over((0.0, 2.0), (-0.5, 0.5))
+    heights.see(picture, lens, camera, 2.0)
+    assert [heights.at(x, 0.0) for x in (0.8, 0.88)] == pytest.approx([0.0, 0.0], abs=1e-3)
+    shadow = np.array([heights.at(x, 0.0) for x in np.arange(1.01, 1.2, 0.02)])
+    assert (shadow < -0.09).all()
+    assert math.isnan(heights.at(0.3, 0.0)), "below the picture nothing is known"
+    hidden = HeightMap.over((0.0, 2.0), (-0.5, 0.5))
+    hidden.see(np.full_like(picture, 0.3), lens, camera, 2.0, own=np.array([[0.2, 0.0, 0.8]]))
+    assert not (hidden.heights < 0.0).any(), "nor behind an arm"
+
+
+def test_the_ground_behind_a_block_is_not_taken_for_a_hole():
+    lens = Lens(160, 120, math.radians(60))
+    c, s = math.cos(0.5), math.sin(0.5)
+    camera = np.eye(4)
+    camera[:3, :3], camera[:3, 3] = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]), (0.0, 0.0, 0.4)
+    heights = HeightMap.over((0.0, 2.0), (-0.5, 0.5))
+    heights.see(ray_cast(lens, camera), lens, camera)
+    assert np.isnan(heights.at(1.25, 0.0)), "its shadow"
+    assert np.nanmin(heights.heights) > -1e-3
+
+
 def test_a_limb_is_put_beside_an_edge_and_not_on_it():
     ground, edge = RoughGround(with_a_block()), 0.8
     x, y, z = ground.foothold(np.array([edge + 0.01, 0.0]))
@@ -92,7 +153,7 @@ def test_a_limb_never_goes_to_where_nobody_has_looked_if_something_is_known_near
 def test_a_swing_clears_everything_on_its_way():
     model = Model(robots.load("atlas"))
     ground = RoughGround(with_a_block())
-    pattern = CrawlPattern(crawl_gait_of(model), ground=ground)
+    pattern = CrawlPattern(crawl_gait_of(model, climb=0.06), ground=ground)
     pattern.velocity = Velocity(0.08)
     on_the_block = 0
     for k in range(3000):

@@ -33,7 +33,8 @@ class Crawling:
     """A robot that can be told where to crawl at any time; what it is told last counts.
 
     heading says whether it steers by where its IMU and limbs say it is, or goes blindly as planned. `trouble` says why
-    it stopped by itself, if it did: then it rests on its limbs, and does nothing any more.
+    it stopped by itself, if it did: then it rests on its limbs, and does nothing any more. `objection` says why it did
+    not go on as told: then it rests too, and may be told to go elsewhere.
     """
 
     def __init__(self, robot: Robot, gait: CrawlGait | None = None, *, heading: bool = True) -> None:
@@ -87,6 +88,11 @@ class Crawling:
         return self._goal is None and self._velocity is None and self.crawler.pattern.standing
 
     @property
+    def objection(self) -> str:
+        """What ground it did not go on to, as far as it knows it."""
+        return f"{self.crawler.pattern.objection}; it rests" if self.crawler.pattern.objection else ""
+
+    @property
     def progress(self) -> float:
         """The share of the way to its goal that is behind it, 0 to 1; it has no goal: 1."""
         if self._goal is None:
@@ -110,7 +116,9 @@ class Crawling:
         except GroundMissing as error:
             self._give_up(error)
             self.crawler.hold(reference)
-        if self.crawler.pattern.steps != steps or (self._goal is not None and self.crawler.pattern.began != began):
+        if self.crawler.pattern.objection:
+            self._goal = self._velocity = None
+        elif self.crawler.pattern.steps != steps or (self._goal is not None and self.crawler.pattern.began != began):
             self._steer()
 
     def _rest_blindly(self, error: SensorLost, reference: Record) -> None:
@@ -134,7 +142,7 @@ class Crawling:
         if self.trouble:
             raise SensorLost(f"it does not crawl any more: {self.trouble}")
         self._goal, self._velocity, self._way = goal, velocity, self.place
-        self.crawler.pattern.goal = None
+        self.crawler.pattern.goal, self.crawler.pattern.objection = None, ""
         self._steer()
 
     def _steer(self) -> None:

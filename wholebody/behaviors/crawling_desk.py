@@ -131,7 +131,11 @@ class CrawlingDesk(MovementDesk[UnderWay]):
         elif now.order.kind is Kind.VELOCITY and time >= now.until:
             crawling.stop()
             now.until = math.inf
-        if self._now is now and crawling.standing and self._getting_there is None and not time < now.until < math.inf:
+        if self._now is not now or not crawling.standing or self._getting_there is not None:
+            return
+        if crawling.objection and now.order.kind in (Kind.GO, Kind.VELOCITY):
+            self._finish(Stage.FAILED, time, crawling.objection)
+        elif not time < now.until < math.inf:
             self._finish(Stage.COMPLETED, time)
 
     def _tell(self, time: float) -> None:

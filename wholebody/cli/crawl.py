@@ -146,7 +146,12 @@ def crawl(
             "then it begins on wrists and knees, and crawls forward only."
         ),
     ] = LEVEL,
-    camera: Annotated[bool, typer.Option(help="Whether its own camera maps the ground, or it knows it.")] = True,
+    camera: Annotated[
+        bool,
+        typer.Option(
+            help="Whether its own camera maps the ground, or it knows it; on level ground, watches where it ends."
+        ),
+    ] = True,
     source: Annotated[Path | None, typer.Option("--from", help="Motion capture (.bvh) to imitate instead.")] = None,
     cycles: Annotated[int, typer.Option(min=1, help="Cycles of the imitated gait.")] = CYCLES,
     unit: Unit = None,
@@ -181,7 +186,7 @@ def crawl(
             crawl_as(run, imitation, cycles)
         if crawling is not None:
             get_on_limbs(run, crawling, lying if ground == LEVEL else Lying.no)
-            sees = None if ground == LEVEL else seeing(crawling, simulation, ground, camera, seed)
+            sees = seeing(crawling, simulation, ground, camera, seed)
             todo = {f"forward {distance:g} m": lambda: crawling.crawl(distance=distance)}
             if ground == LEVEL:
                 todo[f"turn {turn:g}°"] = lambda: crawling.turn(math.radians(turn))
@@ -190,7 +195,7 @@ def crawl(
     (out / "report.md").write_text(run.text(), encoding="utf-8")
     console.print(run.text())
     console.print(f"written: {', '.join(str(path) for path in sorted(out.iterdir()))}")
-    if run.fell or run.trouble or (crawling is not None and crawling.trouble):
+    if run.fell or run.trouble or (crawling is not None and (crawling.trouble or crawling.objection)):
         raise typer.Exit(1)
 
 
@@ -239,17 +244,18 @@ def crawl_about(run: Crawl, crawling: Crawling, todo: dict[str, Act], sees: Eye 
     with SupportPublisher(run.robot.name) as publisher:
         shown = SupportShown(crawling.crawler, publisher)
         for name, act in {"rest": lambda: None, **todo}.items():
-            if not crawling.trouble:
+            if not crawling.trouble and not crawling.objection:
                 run.follow(name, obeying(crawling, act, shown, sees), lambda: crawling.progress)
         shown.draw(out / "support.png")
         run.inside = shown.inside / max(shown.looks, 1)
 
 
 def seeing(crawling: Crawling, simulation: Simulation, scene: str, camera: bool, seed: int) -> Eye | None:
-    """Crawl over the ground of a scene: by the robot's camera, or as it is known."""
+    """Crawl over the ground of a scene: by the robot's camera, or as it is known; level ground is watched by it."""
     if camera:
-        return Eye(crawling.crawler, simulation, seed)
-    crawling.crawler.crawl_over(known_ground(scene))
+        return Eye(crawling.crawler, simulation, seed, watches=scene == LEVEL)
+    if scene != LEVEL:
+        crawling.crawler.crawl_over(known_ground(scene))
     return None
 
 
@@ -266,8 +272,8 @@ def obeying(crawling: Crawling, act: Act, shown: SupportShown, sees: Eye | None 
         if sees is not None:
             sees.look(state, reference)
         shown.look(state)
-        if crawling.trouble:
-            console.print(crawling.trouble)
+        if crawling.trouble or (crawling.objection and crawling.standing):
+            console.print(crawling.trouble or crawling.objection)
             return False
         return not crawling.standing or float(state["time"]) - began[0] < least
 

@@ -21,6 +21,9 @@ OWN = 0.2
 """m: nearer to the origin of one of the robot's own links, what is seen may be the link."""
 REMEMBERED = 8
 """Pictures over which a cell's height is averaged."""
+BELOW, SURELY, HOLE = -0.05, 0.03, -1.0
+"""m: the height at which a picture looks through the ground, if it shows what is so much farther, and how low the
+ground is taken to be then."""
 
 
 @dataclass(eq=False)
@@ -54,6 +57,19 @@ class HeightMap:
         """A rectangle of ground as known: what the robot stands on."""
         self._part(x, y)[:] = height
 
+    def keep_inside(self, x: float, y: float, margin: float) -> None:
+        """Move the map so that a place is this far inside, if it is not; what is then beyond the map is forgotten.
+
+        On a small map it is in the middle.
+        """
+        place, reach = np.array([x, y]), np.minimum(margin, self.cell * (np.array(self.heights.shape) - 1) / 2)
+        low, high = self.cells(place - reach), self.cells(place + reach) + 1
+        by = np.minimum(low, 0) + np.maximum(high - self.heights.shape, 0)
+        if not by.any():
+            return
+        self.heights, self._looks = _moved(self.heights, by, np.nan), _moved(self._looks, by, 0.0)
+        self.corner = (self.corner[0] + self.cell * float(by[0]), self.corner[1] + self.cell * float(by[1]))
+
     def _part(self, x: tuple[float, float], y: tuple[float, float]) -> Array:
         """The cells of a rectangle that are on the map."""
         (i, j), (k, m) = self._cell(x[0], y[0]), self._cell(x[1], y[1])
@@ -67,16 +83,15 @@ class HeightMap:
         farthest: float = 4.0,
         own: Array | None = None,
     ) -> None:
-        """Take in what a camera sees: metres along its axis, pixel by pixel.
+        """Take in what a camera sees: metres along its axis, pixel by pixel; NaN where it cannot tell.
 
         A cell is as high as its highest point, on average over the last pictures of it. Points near to `own` (n × 3),
-        where the robot's own links are, are left out.
+        where the robot's own links are, are left out. In the shadow of an edge no ground is seen, but one looks through
+        where it should be: there is a hole.
         """
-        v, u = np.indices(depth.shape)
-        across, down = lens.middle
-        rays = np.stack([np.ones(depth.shape), (across - u) / lens.focal, (down - v) / lens.focal], axis=-1)
-        points = (depth[..., None] * rays).reshape(-1, 3) @ camera_to_world[:3, :3].T + camera_to_world[:3, 3]
-        near = (depth.ravel() < farthest) & np.isfinite(points).all(axis=1)
+        v, u = np.nonzero(depth < farthest)  # neither endless nor no number
+        points = lens.points(u, v, depth[v, u]) @ camera_to_world[:3, :3].T + camera_to_world[:3, 3]
+        near = np.ones(len(points), bool)
         for link in () if own is None else own:
             near &= ((points - link) ** 2).sum(axis=1) > OWN**2
         cells = self.cells(points[near])
@@ -87,6 +102,18 @@ class HeightMap:
         self._looks[known] = np.minimum(self._looks[known] + 1, REMEMBERED)
         before = np.where(self._looks[known] > 1, self.heights[known], seen[known])
         self.heights[known] = before + (seen[known] - before) / self._looks[known]
+        self._see_through(depth, lens, camera_to_world, farthest)
+
+    def _see_through(self, depth: npt.NDArray[np.float32], lens: Lens, camera_to_world: Array, farthest: float) -> None:
+        """Cells that were never seen, and through which a picture looks, are holes."""
+        cells = np.argwhere(self._looks == 0)
+        places = np.asarray(self.corner) + (cells + 0.5) * self.cell
+        near = ((places - camera_to_world[:2, 3]) ** 2).sum(axis=1) < farthest**2
+        cells, points = cells[near], np.column_stack([places[near], np.full(near.sum(), BELOW)])
+        u, v, away = lens.pixels((points - camera_to_world[:3, 3]) @ camera_to_world[:3, :3])
+        inside = (away > 0) & (u >= 0) & (u < lens.width) & (v >= 0) & (v < lens.height)
+        through = depth[v[inside], u[inside]] > away[inside] + SURELY
+        self.heights[tuple(cells[inside][through].T)] = HOLE
 
     def at(self, x: float, y: float) -> float:
         """Metres; NaN where nothing is known, or beyond the map."""
@@ -119,3 +146,12 @@ class HeightMap:
     def _cell(self, x: float, y: float) -> tuple[int, int]:
         i, j = self.cells((x, y))
         return int(i), int(j)
+
+
+def _moved(cells: Array, by: npt.NDArray[np.int64], unknown: float) -> Array:
+    """Cells seen from a corner that is so many of them farther on."""
+    result, (rows, columns) = np.full(cells.shape, unknown), cells.shape
+    i, j = (int(each) for each in by)
+    kept = cells[max(i, 0) : max(rows + i, 0), max(j, 0) : max(columns + j, 0)]
+    result[max(-i, 0) : max(-i, 0) + len(kept), max(-j, 0) : max(-j, 0) + kept.shape[1]] = kept
+    return result

@@ -62,6 +62,15 @@ class Lens:
         across, down = self.middle
         return across - self.focal * y / x, down - self.focal * z / x
 
+    def pixels(self, points_in_camera: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
+        """Columns and rows of the pixels of n × 3 points, also beside the picture, and how far away these are."""
+        away = points_in_camera[:, 0]
+        across, down = (
+            middle - self.focal * side / np.maximum(away, 1e-3)
+            for middle, side in zip(self.middle, points_in_camera[:, 1:].T, strict=True)
+        )
+        return np.rint(across).astype(np.int64), np.rint(down).astype(np.int64), away
+
     def depth_error(self, depth: float, pixels: float) -> float:
         """How far a depth is off, m, if a disparity is off by so many pixels."""
         return depth**2 * pixels / (self.focal * self.baseline)

@@ -22,8 +22,8 @@ LENS = Lens(320, 240, math.radians(45.0), baseline=0.07, scatter=0.1, bias=0.03)
 """A pair of cameras whose pictures of 1024 pixels are matched to a quarter pixel, shown in 320."""
 PERIOD = 0.25
 """s from picture to picture."""
-NOD, NODDING = 0.7, 2.0
-"""rad by which the head looks down at first, to see what is before the hands; and until when, s."""
+NOD, NODS, NODDING = 0.7, 0.25, 2.0
+"""rad by which the head looks down at first, to see what is before the hands; s in which it does, and is back again."""
 ON_GROUND = 0.01
 """m: boxes that begin lower stand on the ground."""
 
@@ -42,19 +42,27 @@ def known_ground(scene: str) -> RoughGround:
 
 
 class Eye:
-    """The robot's own camera, whose depth has errors; maps the ground while the robot crawls over it."""
+    """The robot's own camera, whose depth has errors; maps the ground while the robot crawls over it.
 
-    def __init__(self, crawler: Crawler, simulation: Simulation, seed: int = 0) -> None:
+    watches: the ground should be level, and the robot crawls as if it were; the map is to find out where it is not.
+    """
+
+    def __init__(self, crawler: Crawler, simulation: Simulation, seed: int = 0, *, watches: bool = False) -> None:
         self.mapper = GroundMapper(crawler, HeightMap.over(*REACH), LENS)
-        crawler.crawl_over(self.mapper.ground)
+        if watches:
+            crawler.watch(self.mapper.watched)
+        else:
+            crawler.crawl_over(self.mapper.ground)
         self._simulation, self._random = simulation, np.random.default_rng(seed)
         self._bias = LENS.bias * float(self._random.standard_normal())
-        self._neck, self._next = _nodding(crawler.model.robot), 0.0
+        self._neck, self._next, self._began = _nodding(crawler.model.robot), 0.0, math.inf
 
     def look(self, state: Record, reference: Record) -> None:
         """One cycle, after the crawler's: the head nods at first; a picture now and then."""
         time = float(state["time"])
-        reference["position"][self._neck] += NOD * min(max(NODDING - time, 0.0), 1.0)
+        self._began = min(self._began, time)
+        since = time - self._began
+        reference["position"][self._neck] += NOD * max(0.0, min(since / NODS, 1.0, NODDING - since))
         if time >= self._next:
             self._next = time + PERIOD
             depth = self._simulation.depth(self.mapper.camera.name, LENS.width, LENS.height)

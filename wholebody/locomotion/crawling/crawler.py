@@ -102,6 +102,10 @@ class Crawler:
         self.joints.bend_less()
         self.landing.mapped = True
 
+    def watch(self, ground: Ground) -> None:
+        """Crawl as on level ground, which hands have to prove, but put no limb where a map of it says otherwise."""
+        self.pattern.ground = DriftedGround(ground, self.drift)
+
     def drift(self) -> Place:
         """Where the plan's origin is by now: as limbs that bear are placed in the plan, and as odometry has them."""
         if not self.odometry.begun:

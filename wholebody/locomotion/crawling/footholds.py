@@ -3,6 +3,7 @@
 ground = RoughGround(heights)
 ground.foothold((x, y))              # x, y and height of the best place nearby
 ground.highest_at(points)            # what a limb has to get over on its way
+ground.roughness(start, goal)       # whether it can be put there at all
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from wholebody.perception.height_map import HeightMap
 
 RISING = 0.2
 """How much a shin rises behind its knee, m each m."""
+
+WRONG = 0.05
+"""The share of the cells around a place that is watched that may be too low, or too high."""
 
 PINHOLE = 2
 """Cells: a hole in a map is filled up that is no wider than twice this."""
@@ -40,6 +44,13 @@ class Ground(Protocol):
         """The highest point below a limb at each of n points, m."""
         ...
 
+    def roughness(self, start: Array, goal: Array) -> float:
+        """How far heights differ below a limb at a goal, or from where it was put at the start, m.
+
+        Infinite where it has to be seen, and nobody has.
+        """
+        ...
+
 
 class LevelGround:
     """A plane of height 0, on which every place is as good as another."""
@@ -55,6 +66,34 @@ class LevelGround:
     def highest_at(self, points: Array) -> Array:
         """Zeros."""
         return np.zeros(len(points))
+
+    def roughness(self, start: Array, goal: Array) -> float:
+        """Zero."""
+        return 0.0
+
+
+class WatchedGround(LevelGround):
+    """Ground that is taken for level, with a map by which somebody watches whether it is; limbs have to prove the rest.
+
+    radius    around a goal that has to be level, m: as far as a hand on an edge slips, and as maps and limbs are off
+    """
+
+    def __init__(self, heights: HeightMap, radius: float = 0.1) -> None:
+        self.heights, self.radius = heights, radius
+
+    def roughness(self, start: Array, goal: Array) -> float:
+        """Of the map; a few cells may be wrong."""
+        around, before = self._around(goal), self._around(start)
+        if not len(around):
+            return 0.0
+        low, high = (float(each) for each in np.sort(around)[[int(WRONG * len(around)), -1 - int(WRONG * len(around))]])
+        way = float(np.median(around)) - (float(np.median(before)) if len(before) else 0.0)
+        return max(high - low, abs(way))
+
+    def _around(self, place: Array) -> Array:
+        """Heights around a place, as far as they were seen."""
+        heights = self.heights.around(float(place[0]), float(place[1]), self.radius)
+        return np.asarray(heights[np.isfinite(heights)])
 
 
 class RoughGround:
@@ -137,6 +176,11 @@ class RoughGround:
         """The highest point within a radius of each."""
         return np.asarray(self._highest[tuple(self._inside(points).T)])
 
+    def roughness(self, start: Array, goal: Array) -> float:
+        """Highest minus lowest under the limb, or the way up or down."""
+        below = float(self._rough[tuple(self._inside(np.asarray(goal)[:2]))])
+        return max(below, abs(float(goal[2] - start[2])))
+
 
 class DriftedGround:
     """Ground as a plan has it that has drifted off: `drift` says where in the world the plan's origin is by now."""
@@ -160,6 +204,11 @@ class DriftedGround:
         """Below each point."""
         drift = self._drift()
         return self.ground.highest_at(np.array([beside(drift, point) for point in points]))
+
+    def roughness(self, start: Array, goal: Array) -> float:
+        """At a goal in the plan."""
+        drift = self._drift()
+        return self.ground.roughness(*(np.array([*beside(drift, place), place[2]]) for place in (start, goal)))
 
 
 def beside(place: Place, seen: Array) -> Array:

@@ -61,6 +61,7 @@ class CrawlGait:
     pitch         of the trunk's root, forward; it does not change while it is on its limbs
     shin          from a knee back to the toes
     toes          how much higher than on level ground feet are carried
+    climb         the farthest that a limb goes up or down, as far as the ground is known
     order         of the limbs that swing, forward
     rhythm        of each limb, how many times longer than usual it swings
     heights       of each limb, how many times higher than usual it is lifted
@@ -90,6 +91,7 @@ class CrawlGait:
     pitch: Annotated[float, Unit("rad"), Bounds(0.0, 1.6)] = 0.754
     shin: Annotated[float, Unit("m"), Bounds(0.0, 2.0)] = 0.6
     toes: Annotated[float, Unit("m"), Bounds(0.0, 0.5)] = 0.0
+    climb: Annotated[float, Unit("m"), Bounds(0.0, 1.0)] = 0.04
     order: tuple[int, ...] = FORWARD
     rhythm: tuple[float, ...] = ALIKE
     heights: tuple[float, ...] = ALIKE
@@ -143,5 +145,6 @@ def crawl_gait_of(model: Model, **changes: float) -> CrawlGait:
         "lift": 0.05 * thigh, "outward": 0.21 * thigh, "margin": 0.111 * thigh,
         "sway": 0.24 * thigh, "lean": 0.16 * thigh, "careful_sway": 0.116 * thigh, "careful_lean": 0.158 * thigh,
         "forward": 1.06 * thigh, "backward": 1.0 * thigh, "aside": 0.3 * thigh, "shin": 1.6 * thigh,
+        "climb": 0.106 * thigh,
     }  # fmt: skip
     return CrawlGait(places, np.zeros(2), float(at.com_in_world[2]), **(sizes | changes))

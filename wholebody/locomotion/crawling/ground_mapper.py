@@ -1,7 +1,7 @@
 """GroundMapper: a map of the ground that a crawling robot makes of what a depth camera of its own sees on its way.
 
 mapper = GroundMapper(crawler, heights, lens)
-crawler.crawl_over(mapper.ground)
+crawler.crawl_over(mapper.ground)    # or, where it should be level: crawler.watch(mapper.watched)
 mapper.see(depth, state)          # now and then
 
 Where the camera is, follows from odometry, IMU and encoders, and from limbs that stand on ground of known height.
@@ -16,7 +16,7 @@ import numpy as np
 from wholebody.errors import BadGoal
 from wholebody.hardware import Record
 from wholebody.locomotion.crawling.crawler import Crawler
-from wholebody.locomotion.crawling.footholds import RoughGround
+from wholebody.locomotion.crawling.footholds import RoughGround, WatchedGround
 from wholebody.locomotion.crawling.odometry import heading
 from wholebody.model.layout import Array
 from wholebody.model.snapshot import Snapshot
@@ -27,12 +27,14 @@ FARTHEST = 2.0
 """m: what is farther away, a pair of cameras measures too coarsely."""
 EVEN = 0.015
 """m by which heights of a flat place differ in a map of noisy pictures."""
-AHEAD, BESIDE = 0.25, 0.3
+AHEAD, BESIDE = 0.05, 0.3
 """m: ground that is known from the start, before hands and knees and beside them."""
+AROUND = 1.2
+"""m around the robot that are always on the map: it moves along."""
 
 
 class GroundMapper:
-    """Adds what is seen to a map; `ground` is for the crawler to crawl over."""
+    """Adds what is seen to a map; `ground` is for the crawler to crawl over, `watched` to find out that it is level."""
 
     def __init__(self, crawler: Crawler, heights: HeightMap, lens: Lens) -> None:
         robot = crawler.model.robot
@@ -45,7 +47,7 @@ class GroundMapper:
         self._own = [crawler.model.frame(robot.joint(joint).child) for joint in arms]
         low, high = crawler.gait.places.min(axis=0), crawler.gait.places.max(axis=0)
         heights.put_level((low[0] - crawler.gait.shin, high[0] + AHEAD), (low[1] - BESIDE, high[1] + BESIDE))
-        self.ground = RoughGround(heights, tolerance=EVEN)
+        self.ground, self.watched = RoughGround(heights, tolerance=EVEN), WatchedGround(heights)
 
     def see(self, depth: Picture, state: Record) -> None:
         """Take in a picture of depth, and the state in which it was taken."""
@@ -58,6 +60,7 @@ class GroundMapper:
         link = crawler.model.frame(self.camera.link)
         camera[:3, :3], camera[:3, 3] = at.rotation(link), at.position(link)
         own = np.array([at.position(frame) for frame in self._own])
+        self.heights.keep_inside(*crawler.odometry.trunk[:2], AROUND)
         self.heights.see(
             depth, self.lens, trunk_to_world @ camera @ self.camera.at.matrix, FARTHEST,
             own @ trunk_to_world[:3, :3].T + trunk_to_world[:3, 3],

@@ -19,6 +19,8 @@ PHASES = np.linspace(0.25, 0.75, 11)
 """Of a swing: instants at which the limb is over the ground. Before and after, it is about where it was and will be."""
 HIGH = 0.06
 """m from which on a way up or down is a climb."""
+DEEP = 0.9
+"""m from which on it does not matter how high or low the ground is."""
 SHARES = np.array([minimum_jerk(phase) for phase in PHASES])
 
 
@@ -62,6 +64,17 @@ def climb_of(limb: int, places: Array, goal: Array) -> float:
     knees = places[list(KNEES), 2]
     up = max(knees.max(), goal[2]) - places[limb, 2] if limb in KNEES else np.ptp(knees)
     return float(up) if up > HIGH else 0.0
+
+
+def objection_to(gait: CrawlGait, ground: Ground, limb: int, ends: tuple[Array, Array], seen: bool) -> str:
+    """Why a limb is not to go from where it is to a goal, if so; seen says whether somebody has to have seen it."""
+    there, uneven = f"the ground where the {CRAWLING[limb]} would come down", ground.roughness(*ends)
+    if math.isinf(uneven):
+        return f"nobody has seen {there}" if seen else ""
+    much = "a metre or more" if uneven > DEEP else f"{100 * uneven:.0f} cm"
+    return (
+        f"heights of {there} differ by {much}, and it climbs {100 * gait.climb:.0f} cm" if uneven > gait.climb else ""
+    )
 
 
 def _shin(gait: CrawlGait, yaw: float) -> Array:

@@ -17,7 +17,15 @@ import numpy as np
 
 from wholebody.locomotion.crawling.footholds import Ground, LevelGround, beside
 from wholebody.locomotion.crawling.gait import CrawlGait
-from wholebody.locomotion.crawling.limb_ways import HIGH, KNEES, behind_of, bow_of, climb_of, foothold_of
+from wholebody.locomotion.crawling.limb_ways import (
+    HIGH,
+    KNEES,
+    behind_of,
+    bow_of,
+    climb_of,
+    foothold_of,
+    objection_to,
+)
 from wholebody.locomotion.crawling.step import CrawlStep, CrawlTarget, bump
 from wholebody.locomotion.footsteps import Place, Velocity
 from wholebody.locomotion.pendulum import GRAVITY
@@ -54,14 +62,15 @@ class CrawlPattern:
     """An endless plan; `velocity`, `goal` and `gait` may be set at any time, and count from the next step on.
 
     At the same velocity, a slower pace of the gait makes longer steps. If it is known where the body will come to rest,
-    limbs are put beside that goal as soon as they reach it.
+    limbs are put beside that goal as soon as they reach it. `objection` says what ground a limb was not put on, if so:
+    then velocity and goal are gone, and it rests.
     """
 
     def __init__(self, gait: CrawlGait, time: float = 0.0, body: Place = ORIGIN, ground: Ground | None = None) -> None:
         self.gait, self.velocity = gait, REST
         self.goal: Place | None = None
         self.ground = ground or LevelGround()
-        self.steps = 0
+        self.steps, self.objection = 0, ""
         self._order, self._last, self._left = gait.order, gait.order[-1], np.zeros(3)
         self._stranded = self._ahead = self._landed_ahead = self._brisk = self._hurried = False
         self._durations = gait.swing * np.array(gait.rhythm) + 2 * gait.briefest
@@ -188,6 +197,10 @@ class CrawlPattern:
         mean = Velocity(*((a + b) / 2 for a, b in zip(before, velocity, strict=True)))
         body = start.moved(mean, float(self._durations[limb]))
         goal = foothold_of(gait, self.ground, limb, self._ahead_of(body, velocity))
+        objection = objection_to(gait, self.ground, limb, (places[limb], goal), self._ahead)
+        if objection:
+            self.objection, self.velocity, self.goal = self.objection or objection, REST, None
+            return self._resting(done.end, places, done.behind[1], done.lean[1], start, before)
         way = float(np.linalg.norm((goal - places[limb])[:2]))
         swing = gait.swing_of(limb, way, careful=not self._brisk, hurried=self._hurried)
         others, landed = np.delete(places, limb, axis=0), places.copy()
@@ -255,10 +268,13 @@ class CrawlPattern:
 
         Limbs that are beside the goal already take the body there.
         """
-        middle = places[:, :2].mean(axis=0) - beside(body, self.gait.com) if self._stranded else np.zeros(2)
+        middle = np.zeros(2)
+        if self._stranded or self.objection:
+            middle = places[:, :2].mean(axis=0) - beside(body, self.gait.com)
         end = time + max(self._wait(lean, middle, self.gait.careful_sway), self.gait.briefest)
         stop = self._near(body) or body.moved(Velocity(*(value / 2 for value in before)), end - time)
         leans, behinds = np.array([lean, middle]), np.array([behind, behind])
+        self._barred = self._objected(places, stop)
         return CrawlStep(
             time, end, end, end, None, places, np.zeros(3), np.zeros(3), behinds, leans, (body, stop), (before, REST)
         )  # fmt: skip
@@ -310,9 +326,20 @@ class CrawlPattern:
         return next((limb for limb in following if away[limb] > AT_PLACE), None)
 
     def _away(self, places: Array, body: Place) -> Array:
-        """How far limbs are from their places beside a body."""
-        neutral = np.array([foothold_of(self.gait, self.ground, limb, body) for limb in range(4)])
-        return np.asarray(np.linalg.norm((places - neutral)[:, :2], axis=1))
+        """How far limbs are from their places beside a body, as far as these are good ones."""
+        away = np.linalg.norm((places - self._neutral(body))[:, :2], axis=1)
+        return np.asarray(np.where(self._barred, 0.0, away) if self.objection else away)
+
+    def _neutral(self, body: Place) -> Array:
+        """Where limbs are put beside a body."""
+        return np.array([foothold_of(self.gait, self.ground, limb, body) for limb in range(4)])
+
+    def _objected(self, places: Array, body: Place) -> Array:
+        """Of each limb, whether it is not to step beside a body that rests: of interest once one was not put down."""
+        if not self.objection:
+            return np.zeros(4, bool)
+        ways = enumerate(zip(places, self._neutral(body), strict=True))
+        return np.array([objection_to(self.gait, self.ground, k, way, seen=k not in KNEES) != "" for k, way in ways])
 
 
 def gait_places(gait: CrawlGait, body: Place) -> Array:

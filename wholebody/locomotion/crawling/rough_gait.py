@@ -15,7 +15,7 @@ TIMES = {"swing": 1.2, "hand_swing": 0.9, "briefest": 0.3, "brisk": 0.9}
 """s, and a share of them."""
 SIZES = {
     "lift": 0.09, "outward": 0.265, "margin": 0.13, "lean": 0.093, "careful_lean": 0.16, "sway": 0.08,
-    "careful_sway": 0.08, "forward": 0.8, "backward": 0.95, "toes": 0.055,
+    "careful_sway": 0.08, "forward": 0.8, "backward": 0.95, "toes": 0.055, "climb": 0.36,
 }  # fmt: skip
 """In lengths of a thigh."""
 
