@@ -10,29 +10,18 @@ their places step there.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 
 from wholebody.locomotion.crawling.footholds import Ground, LevelGround, beside
 from wholebody.locomotion.crawling.gait import CrawlGait
-from wholebody.locomotion.crawling.limb_ways import (
-    HIGH,
-    KNEES,
-    behind_of,
-    bow_of,
-    climb_of,
-    foothold_of,
-    objection_to,
-)
+from wholebody.locomotion.crawling.leaning import lean_of, safe_lift, seconds_of
+from wholebody.locomotion.crawling.limb_ways import HIGH, KNEES, behind_of, bow_of, foothold_of, objection_to
 from wholebody.locomotion.crawling.step import CrawlStep, CrawlTarget, bump
 from wholebody.locomotion.footsteps import Place, Velocity
-from wholebody.locomotion.pendulum import GRAVITY
 from wholebody.model.layout import Array
-from wholebody.model.support import SupportPolygon
-from wholebody.motion.gait_plan import PEAK, minimum_jerk
-from wholebody.motion.support_target import within
+from wholebody.motion.gait_plan import minimum_jerk
 
 AT_PLACE, FARTHER, FARTHER_BACK = 0.03, 1.4, 1.7
 """m: nearer to its place a limb need not step. And how much farther than in a crawl on and on a limb may be put, if it
@@ -50,20 +39,16 @@ other they take their time again. In steps that are quick and short the robot sh
 was inside of what bears for 60 to 77 % of the time, and once a hand that shook was taken for one without ground."""
 RETREATING, OVER = 0.02, 0.1
 """s until a limb that found no ground goes back, and m that it is lifted more than else: it hangs over an edge."""
-LOOKS, SLOWING = 8, 0.6
-"""Instants at which a limb may lift: from this share of a lean on, in which it slows down, to its end."""
-BACK, ASIDE, SURER, UNHURRIED = 0.7, 0.37, 0.3, 0.05
-"""For each m that a knee climbs: m that the centre of mass stays back, and leans more, so that the hips need not roll
-so far, and m that it is farther inside. And m that a limb may rise more than on level ground before its climb becomes
-slower."""
+UNHURRIED = 0.05
+"""m that a limb may rise more than on level ground before its climb becomes slower."""
 
 
 class CrawlPattern:
     """An endless plan; `velocity`, `goal` and `gait` may be set at any time, and count from the next step on.
 
     At the same velocity, a slower pace of the gait makes longer steps. If it is known where the body will come to rest,
-    limbs are put beside that goal as soon as they reach it. `objection` says what ground a limb was not put on, if so:
-    then velocity and goal are gone, and it rests.
+    limbs are put beside that goal as soon as they reach it. `objection` says on what ground a limb was not put, if so:
+    then velocity and goal are gone, and limbs stay where they are until it is forgotten.
     """
 
     def __init__(self, gait: CrawlGait, time: float = 0.0, body: Place = ORIGIN, ground: Ground | None = None) -> None:
@@ -117,6 +102,11 @@ class CrawlPattern:
         return self._near(self.body) is not None
 
     @property
+    def _stays(self) -> bool:
+        """Whether limbs stay where they are: it gave up, or there was an objection to the ground before it."""
+        return self._stranded or self.objection != ""
+
+    @property
     def _idle(self) -> bool:
         """Whether nothing moves in this step."""
         step = self._step
@@ -125,7 +115,7 @@ class CrawlPattern:
 
     @property
     def standing(self) -> bool:
-        """Whether all limbs are on the ground at their places, the weight between them, and nothing more is wanted."""
+        """Whether all limbs are on the ground, at their places or to stay, the weight between them, and that is all."""
         return self._idle and self._chosen(self._step.places) is None
 
     def at(self, time: float) -> CrawlTarget:
@@ -199,22 +189,23 @@ class CrawlPattern:
         goal = foothold_of(gait, self.ground, limb, self._ahead_of(body, velocity))
         objection = objection_to(gait, self.ground, limb, (places[limb], goal), self._ahead)
         if objection:
-            self.objection, self.velocity, self.goal = self.objection or objection, REST, None
+            self.objection, self.velocity, self.goal = objection, REST, None
             return self._resting(done.end, places, done.behind[1], done.lean[1], start, before)
         way = float(np.linalg.norm((goal - places[limb])[:2]))
         swing = gait.swing_of(limb, way, careful=not self._brisk, hurried=self._hurried)
-        others, landed = np.delete(places, limb, axis=0), places.copy()
+        landed = places.copy()
         landed[limb] = goal
-        lean = self._lean(limb, places, goal, (start, body), swing)
+        share = min(1.0, swing / float(self._durations[limb]))
+        lean = lean_of(gait, limb, places, goal, (start, body), self._most[0], share)
         briefest = max(gait.briefest, gait.pauses[limb])
-        leant = done.end + max(self._wait(done.lean[1], lean, self._most[1]), briefest) / gait.pace
+        leant = done.end + max(seconds_of(gait, lean - done.lean[1], self._most[1]), briefest) / gait.pace
         planned = CrawlStep(
             done.end, leant, leant, leant + swing, limb, places, goal,
             bow_of(gait, self.ground, limb, (places[limb], goal), body.yaw),
             np.array([done.behind[1], behind_of(gait, self.ground, landed, body.yaw)]),
             np.array([done.lean[1], lean]), (start, body), (before, velocity),
         )  # fmt: skip
-        lift = max(self._safe(planned, others), done.end + briefest / gait.pace)
+        lift = max(safe_lift(gait, planned, np.delete(places, limb, axis=0)), done.end + briefest / gait.pace)
         self._durations[limb] = lift + swing - done.end
         return replace(planned, lift=lift, end=lift + swing)
 
@@ -236,31 +227,6 @@ class CrawlPattern:
         """Of a cycle, s: so long before the body is beside it a limb comes down."""
         return (self.period - self.gait.swing) / 2
 
-    def _lean(self, limb: int, places: Array, goal: Array, way: tuple[Place, Place], swing: float) -> Array:
-        """How far from its place beside the body the centre of mass leans, x y: away from the limb, and back.
-
-        Where a knee climbs it stays back, and is inside of what bears already when the limb lifts, not just at the end
-        of the body's way.
-        """
-        gait, others = self.gait, np.delete(places, limb, axis=0)
-        start, end = (beside(body, gait.com) for body in way)
-        climb = climb_of(limb, places, goal)
-        aside = -math.copysign(self._most[0] + ASIDE * climb, gait.places[limb, 1])
-        lean = within(others, beside(way[1], gait.com + np.array([-BACK * climb, aside])), gait.margin) - end
-        if climb > 0.0:
-            lifting = end - min(1.0, swing / float(self._durations[limb])) * (end - start)
-            lean = within(others, lifting + lean, gait.margin + SURER * climb) - lifting
-        return np.asarray(lean)
-
-    def _safe(self, step: CrawlStep, others: Array) -> float:
-        """When the limb may lift: the earliest instant after the middle of the lean with the margin."""
-        polygon = SupportPolygon.of(others)
-        for time in np.linspace(step.begin + SLOWING * (step.leant - step.begin), step.leant, LOOKS):
-            com = beside(step.body_at(time), self.gait.com) + step.lean_at(time)
-            if polygon.margin((*com, 0.0)) >= self.gait.margin:
-                return float(time)
-        return step.leant
-
     def _resting(
         self, time: float, places: Array, behind: Array, lean: Array, body: Place, before: Velocity
     ) -> CrawlStep:
@@ -269,20 +235,14 @@ class CrawlPattern:
         Limbs that are beside the goal already take the body there.
         """
         middle = np.zeros(2)
-        if self._stranded or self.objection:
+        if self._stays:
             middle = places[:, :2].mean(axis=0) - beside(body, self.gait.com)
-        end = time + max(self._wait(lean, middle, self.gait.careful_sway), self.gait.briefest)
+        end = time + max(seconds_of(self.gait, middle - lean, self.gait.careful_sway), self.gait.briefest)
         stop = self._near(body) or body.moved(Velocity(*(value / 2 for value in before)), end - time)
         leans, behinds = np.array([lean, middle]), np.array([behind, behind])
-        self._barred = self._objected(places, stop)
         return CrawlStep(
             time, end, end, end, None, places, np.zeros(3), np.zeros(3), behinds, leans, (body, stop), (before, REST)
         )  # fmt: skip
-
-    def _wait(self, start: Array, end: Array, sway: float) -> float:
-        """T of (z/g) · 5.77 d/T² = sway: how long the centre of mass needs."""
-        way = float(np.linalg.norm(end - start))
-        return math.sqrt(self.gait.height / GRAVITY * PEAK * way / sway)
 
     @property
     def _most(self) -> tuple[float, float]:
@@ -313,7 +273,7 @@ class CrawlPattern:
 
         From rest a knee begins: the limb that comes last then is left the farthest behind, and hands reach farther.
         """
-        if self._stranded:
+        if self._stays:
             return None
         after = self._order.index(self._last) + 1
         if self._step.limb is None and self._order[after % 4] not in KNEES:
@@ -326,20 +286,9 @@ class CrawlPattern:
         return next((limb for limb in following if away[limb] > AT_PLACE), None)
 
     def _away(self, places: Array, body: Place) -> Array:
-        """How far limbs are from their places beside a body, as far as these are good ones."""
-        away = np.linalg.norm((places - self._neutral(body))[:, :2], axis=1)
-        return np.asarray(np.where(self._barred, 0.0, away) if self.objection else away)
-
-    def _neutral(self, body: Place) -> Array:
-        """Where limbs are put beside a body."""
-        return np.array([foothold_of(self.gait, self.ground, limb, body) for limb in range(4)])
-
-    def _objected(self, places: Array, body: Place) -> Array:
-        """Of each limb, whether it is not to step beside a body that rests: of interest once one was not put down."""
-        if not self.objection:
-            return np.zeros(4, bool)
-        ways = enumerate(zip(places, self._neutral(body), strict=True))
-        return np.array([objection_to(self.gait, self.ground, k, way, seen=k not in KNEES) != "" for k, way in ways])
+        """How far limbs are from their places beside a body."""
+        neutral = np.array([foothold_of(self.gait, self.ground, limb, body) for limb in range(4)])
+        return np.asarray(np.linalg.norm((places - neutral)[:, :2], axis=1))
 
 
 def gait_places(gait: CrawlGait, body: Place) -> Array:
