@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
+import typer
 from blind_crawler import Blind
 
 from experiments.crawl_edge import MAPS, WATCHES, to_an_edge
@@ -13,6 +15,7 @@ from wholebody import robots
 from wholebody.behaviors.crawling_client import CrawlingClient
 from wholebody.behaviors.crawling_desk import CrawlingDesk
 from wholebody.behaviors.walking_orders import Stage
+from wholebody.cli.crawl import crawl
 from wholebody.locomotion.crawling.footholds import RoughGround, WatchedGround
 from wholebody.locomotion.crawling.gait import crawl_gait_of
 from wholebody.locomotion.crawling.pattern import CrawlPattern
@@ -146,3 +149,12 @@ def test_by_a_map_of_its_camera_it_rests_before_an_edge_over_which_it_falls_if_i
 def test_with_its_camera_on_watch_it_does_not_stop_on_level_ground():
     run = to_an_edge(4.0, 103, 9.0, arm=WATCHES)
     assert run.objection == run.trouble == ""
+
+
+def test_the_command_says_what_the_robot_did_not_climb(tmp_path):
+    step = "steps:height=0.3,count=1,ahead=0.7,depth=2"
+    with pytest.raises(typer.Exit):
+        crawl("atlas", ground=step, distance=1.5, seed=2, out=tmp_path, film=False, source=None)
+    report = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "It did not fall" in report
+    assert re.search("wrist would come down differ by (29|30|31) cm, and it climbs 14 cm; it rests", report)

@@ -191,7 +191,7 @@ def test_a_knee_that_is_pressed_down_does_not_push_its_foot_into_the_ground_befo
 def test_a_robots_camera_maps_the_blocks_before_it():
     robot = robots.load("atlas")
     crawler, truth = Crawler(robot, SLOW), known_heights(BLOCKS)
-    mapper = GroundMapper(crawler, HeightMap.over((-1.0, 3.0), (-1.0, 1.0)), LENS)
+    mapper = GroundMapper(crawler, RoughGround(HeightMap.over((-1.0, 3.0), (-1.0, 1.0))), LENS)
     base = crawler.model.at(crawler.q).placement(crawler.model.frame(robot.root))
     random = np.random.default_rng(0)
     with Simulation(robot, BLOCKS, physics=False) as simulation:
@@ -212,7 +212,7 @@ def test_a_robot_without_a_camera_maps_nothing():
     sensors = [sensor for sensor in crawler.model.robot.sensors if sensor.kind != "camera"]
     object.__setattr__(crawler.model.robot, "sensors", tuple(sensors))
     with pytest.raises(BadGoal, match="no camera"):
-        GroundMapper(crawler, HeightMap.over((0.0, 1.0), (0.0, 1.0)), LENS)
+        GroundMapper(crawler, RoughGround(HeightMap.over((0.0, 1.0), (0.0, 1.0))), LENS)
 
 
 @pytest.mark.timeout(200)

@@ -195,7 +195,7 @@ def crawl(
     (out / "report.md").write_text(run.text(), encoding="utf-8")
     console.print(run.text())
     console.print(f"written: {', '.join(str(path) for path in sorted(out.iterdir()))}")
-    if run.fell or run.trouble or (crawling is not None and (crawling.trouble or crawling.objection)):
+    if run.fell or run.trouble:
         raise typer.Exit(1)
 
 
@@ -248,13 +248,16 @@ def crawl_about(run: Crawl, crawling: Crawling, todo: dict[str, Act], sees: Eye 
                 run.follow(name, obeying(crawling, act, shown, sees), lambda: crawling.progress)
         shown.draw(out / "support.png")
         run.inside = shown.inside / max(shown.looks, 1)
+    run.trouble = crawling.trouble or crawling.objection
+    run.notes += [f"It stopped by itself: {run.trouble}."] if run.trouble else []
 
 
 def seeing(crawling: Crawling, simulation: Simulation, scene: str, camera: bool, seed: int) -> Eye | None:
-    """Crawl over the ground of a scene: by the robot's camera, or as it is known; level ground is watched by it."""
-    if camera:
-        return Eye(crawling.crawler, simulation, seed, watches=scene == LEVEL)
-    if scene != LEVEL:
+    """Crawl over the ground of a scene by the robot's camera, or as it is known; level ground is watched, if it can."""
+    level = scene == LEVEL
+    if camera and (not level or simulation.robot.sensors_of("camera")):
+        return Eye(crawling.crawler, simulation, seed, watches=level)
+    if not level:
         crawling.crawler.crawl_over(known_ground(scene))
     return None
 

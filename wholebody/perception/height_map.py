@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
 
 from wholebody.errors import BadGoal
 from wholebody.perception.lens import Lens
@@ -91,13 +92,12 @@ class HeightMap:
         """
         v, u = np.nonzero(depth < farthest)  # neither endless nor no number
         points = lens.points(u, v, depth[v, u]) @ camera_to_world[:3, :3].T + camera_to_world[:3, 3]
-        near = np.ones(len(points), bool)
-        for link in () if own is None else own:
-            near &= ((points - link) ** 2).sum(axis=1) > OWN**2
-        cells = self.cells(points[near])
+        if own is not None:
+            points = points[(cdist(points, own, "sqeuclidean") > OWN**2).all(axis=1)]
+        cells = self.cells(points)
         inside = ((cells >= 0) & (cells < self.heights.shape)).all(axis=1)
         index, seen = tuple(cells[inside].T), np.full(self.heights.shape, -np.inf)
-        np.maximum.at(seen, index, points[near][inside, 2])
+        np.maximum.at(seen, index, points[inside, 2])
         known = np.isfinite(seen)
         self._looks[known] = np.minimum(self._looks[known] + 1, REMEMBERED)
         before = np.where(self._looks[known] > 1, self.heights[known], seen[known])

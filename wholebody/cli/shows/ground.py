@@ -8,8 +8,8 @@ import numpy as np
 
 from wholebody.hardware import Record
 from wholebody.locomotion.crawling.crawler import Crawler
-from wholebody.locomotion.crawling.footholds import RoughGround
-from wholebody.locomotion.crawling.ground_mapper import GroundMapper
+from wholebody.locomotion.crawling.footholds import RoughGround, WatchedGround
+from wholebody.locomotion.crawling.ground_mapper import EVEN, GroundMapper
 from wholebody.perception.height_map import HeightMap
 from wholebody.perception.lens import Lens
 from wholebody.robots.robot import Robot
@@ -48,11 +48,10 @@ class Eye:
     """
 
     def __init__(self, crawler: Crawler, simulation: Simulation, seed: int = 0, *, watches: bool = False) -> None:
-        self.mapper = GroundMapper(crawler, HeightMap.over(*REACH), LENS)
-        if watches:
-            crawler.watch(self.mapper.watched)
-        else:
-            crawler.crawl_over(self.mapper.ground)
+        heights = HeightMap.over(*REACH)
+        ground = WatchedGround(heights) if watches else RoughGround(heights, tolerance=EVEN)
+        self.mapper = GroundMapper(crawler, ground, LENS)
+        (crawler.watch if watches else crawler.crawl_over)(ground)
         self._simulation, self._random = simulation, np.random.default_rng(seed)
         self._bias = LENS.bias * float(self._random.standard_normal())
         self._neck, self._next, self._began = _nodding(crawler.model.robot), 0.0, math.inf

@@ -52,6 +52,16 @@ class Ground(Protocol):
         ...
 
 
+class MappedGround(Ground, Protocol):
+    """Ground of which there is a map."""
+
+    heights: HeightMap
+
+    def look_again(self) -> None:
+        """Take in how the map has become."""
+        ...
+
+
 class LevelGround:
     """A plane of height 0, on which every place is as good as another."""
 
@@ -80,6 +90,9 @@ class WatchedGround(LevelGround):
 
     def __init__(self, heights: HeightMap, radius: float = 0.1) -> None:
         self.heights, self.radius = heights, radius
+
+    def look_again(self) -> None:
+        """Nothing: it looks at the map itself."""
 
     def roughness(self, start: Array, goal: Array) -> float:
         """Of the map; a few cells may be wrong."""

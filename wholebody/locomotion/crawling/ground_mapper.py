@@ -1,8 +1,9 @@
 """GroundMapper: a map of the ground that a crawling robot makes of what a depth camera of its own sees on its way.
 
-mapper = GroundMapper(crawler, heights, lens)
-crawler.crawl_over(mapper.ground)    # or, where it should be level: crawler.watch(mapper.watched)
-mapper.see(depth, state)          # now and then
+ground = RoughGround(heights, tolerance=EVEN)    # or, where it should be level, WatchedGround(heights)
+crawler.crawl_over(ground)                       # crawler.watch(ground)
+mapper = GroundMapper(crawler, ground, lens)
+mapper.see(depth, state)                         # now and then
 
 Where the camera is, follows from odometry, IMU and encoders, and from limbs that stand on ground of known height.
 """
@@ -16,11 +17,10 @@ import numpy as np
 from wholebody.errors import BadGoal
 from wholebody.hardware import Record
 from wholebody.locomotion.crawling.crawler import Crawler
-from wholebody.locomotion.crawling.footholds import RoughGround, WatchedGround
+from wholebody.locomotion.crawling.footholds import MappedGround
 from wholebody.locomotion.crawling.odometry import heading
 from wholebody.model.layout import Array
 from wholebody.model.snapshot import Snapshot
-from wholebody.perception.height_map import HeightMap
 from wholebody.perception.lens import Lens, Picture
 
 FARTHEST = 2.0
@@ -34,20 +34,20 @@ AROUND = 1.2
 
 
 class GroundMapper:
-    """Adds what is seen to a map; `ground` is for the crawler to crawl over, `watched` to find out that it is level."""
+    """Adds what is seen to the map of a ground over which the crawler crawls, or which it watches."""
 
-    def __init__(self, crawler: Crawler, heights: HeightMap, lens: Lens) -> None:
+    def __init__(self, crawler: Crawler, ground: MappedGround, lens: Lens) -> None:
         robot = crawler.model.robot
         cameras = robot.sensors_of("camera")
         if not cameras:
             raise BadGoal(f"{robot.name} has no camera to see the ground with; give a map of it")
-        self.crawler, self.heights, self.lens = crawler, heights, lens
+        self.crawler, self.ground, self.heights, self.lens = crawler, ground, ground.heights, lens
         self.camera = cameras[0]
         arms = [joint for name, joints in robot.groups.items() if "arm" in name for joint in joints]
         self._own = [crawler.model.frame(robot.joint(joint).child) for joint in arms]
         low, high = crawler.gait.places.min(axis=0), crawler.gait.places.max(axis=0)
-        heights.put_level((low[0] - crawler.gait.shin, high[0] + AHEAD), (low[1] - BESIDE, high[1] + BESIDE))
-        self.ground, self.watched = RoughGround(heights, tolerance=EVEN), WatchedGround(heights)
+        self.heights.put_level((low[0] - crawler.gait.shin, high[0] + AHEAD), (low[1] - BESIDE, high[1] + BESIDE))
+        ground.look_again()
 
     def see(self, depth: Picture, state: Record) -> None:
         """Take in a picture of depth, and the state in which it was taken."""
