@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from experiments.crawl_atlas import RESULTS
-from experiments.crawl_gaits import FALLEN, LOOK
+from experiments.crawl_watch import CrawlWatch
 from experiments.crawling_person import SHARED, crawling
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
@@ -37,7 +37,6 @@ from wholebody.locomotion.crawling.odometry import heading
 from wholebody.locomotion.crawling.pattern import CrawlPattern
 from wholebody.locomotion.crawling.step import CrawlTarget
 from wholebody.model import Model
-from wholebody.model.support import SupportPolygon
 from wholebody.motion.capture import Capture
 from wholebody.motion.captured_gait import CapturedGait, bearing
 from wholebody.motion.gait_plan import GaitPlan
@@ -121,34 +120,25 @@ def crawl(imitation: Imitation, seed: int, cycles: int = 1, *, arm: str = WITH, 
     robot, rng = imitation.model.robot, np.random.default_rng(seed)
     imitating = controller(imitation, cycles, arm)
     rest = 0.0 if arm == BLINDLY else REST
-    limits = np.array([joint.effort for joint in robot.moving])
-    inside, touched, pictures, effort, fell = [], [], [], 0.0, False
+    pictures = []
     with Simulation(heavier(robot, mass_factor(seed)), seed=seed, sensors=SensorModel.realistic()) as simulation:
         simulation.view = View(azimuth=105.0, elevation=-12.0, distance=1.0)
         simulation.reset(imitating.start[7:], base=base_of(imitation.model, imitating.start))
         simulation.attach(rng.uniform(0.0, HEAVIEST), str(rng.choice([link.name for link in robot.links])))
         state, reference = simulation.new_state(), simulation.new_reference()
-        begin = simulation.base_to_world
+        begin, watch = simulation.base_to_world, CrawlWatch(simulation)
         simulation.read(state)
-        while not fell and simulation.time < LONGEST and imitating.cycle(state, reference):
+        while not watch.fell and simulation.time < LONGEST and imitating.cycle(state, reference):
             simulation.write(reference)
             simulation.advance()
             simulation.read(state)
-            look = round(simulation.time / simulation.period) % LOOK
-            if look >= LOOK - 5:
-                touched += [touch.point_in_world for touch in simulation.touches if touch.force_in_world[2] > 1.0]
-            if look == LOOK - 1:
-                inside.append(bool(touched) and SupportPolygon.of(touched).margin(simulation.com_in_world) > 0)
-                touched.clear()
-                effort = max(effort, float(np.max(np.abs(simulation.truth["effort"]) / limits)))
-                fell = bool(simulation.base_to_world[2, 3] < begin[2, 3] - FALLEN)
-                if moments and imitating.progress >= len(pictures) / (moments - 1):
-                    pictures.append(simulation.image(width=300, height=240))
+            if watch.cycle() and moments and imitating.progress >= len(pictures) / (moments - 1):
+                pictures.append(simulation.image(width=300, height=240))
         end, seconds = simulation.base_to_world, simulation.time - rest
     way = end[:3, 3] - begin[:3, 3]
     turn = math.remainder(heading(end[:3, :3]) - heading(begin[:3, :3]), math.tau)
     return Trial(
-        float(way[0]), float(way[1]), math.degrees(turn), fell, imitating.trouble, float(np.mean(inside)), effort,
+        float(way[0]), float(way[1]), math.degrees(turn), watch.fell, imitating.trouble, watch.inside, watch.effort,
         seconds, imitating.slow_down, tuple(pictures),
     )  # fmt: skip
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.crawl_gaits import FALLEN, FRESH, start_of
+from experiments.crawl_gaits import FRESH, start_of
+from experiments.crawl_watch import FALLEN
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling

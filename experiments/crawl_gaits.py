@@ -27,21 +27,19 @@ from typing import Any
 
 import numpy as np
 
+from experiments.crawl_watch import CrawlWatch
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
 from wholebody.locomotion.crawling.odometry import heading
 from wholebody.locomotion.pendulum import GRAVITY
-from wholebody.model.support import SupportPolygon
 from wholebody.motion.captured_gait import CRAWLING
 from wholebody.robots.robot import Placement
 from wholebody.simulation import SensorModel, Simulation
 
 Order = Callable[[Crawling], None]
 
-FALLEN = 0.2  # m that the pelvis is lower than at the start
 BEGIN = 1.0  # s, when it is told what to do
-LOOK = 20  # cycles between two looks; what touched in the last five counts as bearing
 GAITS, CYCLE = 10, 3.9  # and seconds of one
 FULL, LOOPS = 0.7, 5  # m of a full loop, as in the document, and how many
 WHILE = 21.0  # s at a velocity, and before
@@ -86,13 +84,12 @@ def trial(
     robot = robots.load("atlas")
     crawling = Crawling(robot, heading=steer)
     crawling.crawler.feedback = feedback
-    limits = np.array([joint.effort for joint in robot.moving])
-    told, fell, inside, felt, effort, path, touched, limbs, steps = 0, False, [], [], 0.0, [], [], [], []
+    told, felt, path, limbs, steps = 0, [], [], [], []
     with Simulation(heavier(robot, mass_factor(seed)), seed=seed, sensors=SensorModel.realistic()) as simulation:
         simulation.reset(crawling.crawler.q[7:], base=start_of(crawling))
         state, reference = simulation.new_state(), simulation.new_reference()
-        height = float(simulation.base_to_world[2, 3])
-        while simulation.time < seconds and not fell and not (told == loops and crawling.standing):
+        watch = CrawlWatch(simulation)
+        while simulation.time < seconds and not watch.fell and not (told == loops and crawling.standing):
             simulation.read(state)
             if told < loops and simulation.time >= BEGIN and crawling.standing and not crawling.trouble:
                 order(crawling)
@@ -100,16 +97,9 @@ def trial(
             crawling.cycle(state, reference)
             simulation.write(reference)
             simulation.advance()
-            look = round(simulation.time / simulation.period) % LOOK
-            if look >= LOOK - 5:
-                touched += [touch.point_in_world for touch in simulation.touches if touch.force_in_world[2] > 1.0]
-            if look == LOOK - 1:
+            if watch.cycle():
                 base, com = simulation.base_to_world, simulation.com_in_world
-                inside.append(bool(touched) and SupportPolygon.of(touched).margin(com) > 0)
-                touched.clear()
                 felt.append(np.mean(crawling.crawler.loads.touching == bearing(crawling, simulation)))
-                effort = max(effort, float(np.max(np.abs(simulation.truth["effort"]) / limits)))
-                fell = bool(base[2, 3] < height - FALLEN)
                 gaits = crawling.crawler.pattern.steps // 4 if loops == 1 else max(told - 1, 0)
                 path.append((simulation.time, com[0], com[1], heading(base[:3, :3]), gaits))
                 limbs.append(seen_from_pelvis(crawling, simulation.truth["position"]))
@@ -121,8 +111,9 @@ def trial(
     way = way[way[:, 0] >= BEGIN - 0.2]
     moved = way[-1] - way[0]
     return Trial(
-        float(moved[1]), float(moved[2]), float(moved[3]), float(way[-1, 0] - BEGIN), gaits, fell, rested,
-        float(np.mean(inside)), float(np.mean(felt)), effort, way, np.array(limbs), np.array(steps), crawling.trouble,
+        float(moved[1]), float(moved[2]), float(moved[3]), float(way[-1, 0] - BEGIN), gaits, watch.fell,
+        rested, watch.inside, float(np.mean(felt)), watch.effort, way, np.array(limbs), np.array(steps),
+        crawling.trouble,
     )  # fmt: skip
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.crawl_gaits import FALLEN, LOOK, start_of
+from experiments.crawl_gaits import start_of
+from experiments.crawl_watch import CrawlWatch
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
@@ -25,7 +26,6 @@ from wholebody.cli.shows.ground import REACH, Eye, known_ground, known_heights
 from wholebody.locomotion.crawling.footholds import LevelGround
 from wholebody.locomotion.crawling.rough_gait import rough_gait_of
 from wholebody.model import Model
-from wholebody.model.support import SupportPolygon
 from wholebody.robots.geometry import extent
 from wholebody.simulation import SensorModel, Simulation
 
@@ -91,31 +91,6 @@ class Crossing:
     heights: np.ndarray
 
 
-class Watch:
-    """What is true of a robot in a simulation, look by look."""
-
-    def __init__(self, simulation: Simulation, limits: np.ndarray) -> None:
-        self.simulation, self.limits = simulation, limits
-        self.effort, self.fell, self.inside, self.touched, self.top = 0.0, False, [], set(), 0.0
-        self._points, self._height = [], float(simulation.base_to_world[2, 3])
-
-    def look(self) -> None:
-        """One cycle."""
-        simulation = self.simulation
-        look = round(simulation.time / simulation.period) % LOOK
-        if look >= LOOK - 5:
-            touches = simulation.touches
-            self._points += [touch.point_in_world for touch in touches if touch.force_in_world[2] > 1.0]
-            self.touched |= {touch.other for touch in touches}
-        if look == LOOK - 1:
-            polygon = SupportPolygon.of(self._points) if self._points else None
-            self.inside.append(polygon is not None and polygon.margin(simulation.com_in_world) > 0)
-            self._points.clear()
-            self.effort = max(self.effort, float(np.max(np.abs(simulation.truth["effort"]) / self.limits)))
-            self.top = max(self.top, top_of(simulation))
-            self.fell = bool(simulation.base_to_world[2, 3] < self._height - FALLEN)
-
-
 def top_of(simulation: Simulation) -> float:
     """How high the highest point of the robot is, m."""
     _, high = extent(simulation.robot, simulation.truth["position"], simulation.base_to_world)
@@ -138,7 +113,7 @@ def trial(course: Course, seed: int) -> Crossing:
     told, footholds = False, []
     with Simulation(actual, scene, seed=seed, sensors=SensorModel.realistic()) as simulation:
         simulation.reset(crawler.q[7:], base=start_of(crawling))
-        watch = Watch(simulation, np.array([joint.effort for joint in robot.moving]))
+        watch, top = CrawlWatch(simulation), 0.0
         eye = Eye(crawler, simulation, seed) if course.knows == "camera" else None
         if eye is None:
             crawler.crawl_over(known_ground(scene) if course.knows == "map" else LevelGround())
@@ -153,7 +128,8 @@ def trial(course: Course, seed: int) -> Crossing:
                 eye.look(state, reference)
             simulation.write(reference)
             simulation.advance()
-            watch.look()
+            if watch.cycle():
+                top = max(top, top_of(simulation))
             if crawler.pattern.steps > len(footholds):
                 footholds.append(crawler.odometry.limbs[crawler.pattern.landed])
         reached = min(float(simulation.link_to_world(knee)[0, 3]) for knee in KNEES)
@@ -161,8 +137,8 @@ def trial(course: Course, seed: int) -> Crossing:
     across = crawling.standing and not crawling.trouble and reached > course.beyond and BAR not in watch.touched
     heights = known_heights(scene) if eye is None else eye.mapper.heights
     return Crossing(
-        across, watch.fell, crawling.trouble, seconds, reached, float(np.mean(watch.inside)), watch.effort,
-        actual.mass, frozenset(watch.touched), watch.top, np.array(footholds), heights.heights,
+        across, watch.fell, crawling.trouble or crawling.objection, seconds, reached, watch.inside, watch.effort,
+        actual.mass, frozenset(watch.touched), top, np.array(footholds), heights.heights,
     )  # fmt: skip
 
 
