@@ -121,7 +121,7 @@ def test_an_order_towards_an_edge_fails_with_the_reason_and_one_back_is_done():
 
         ahead = told(client.walk(distance=1.0))
         assert ahead.stage is Stage.FAILED
-        assert "wrist would come down differ by 50 cm" in ahead.text
+        assert "wrist would come down differ by 50.0 cm" in ahead.text
         assert told(client.walk(velocity=(0.1, 0.0, 0.0), lasts=9.0)).stage is Stage.FAILED, "and again"
         assert told(client.stop()).stage is Stage.COMPLETED
         began = blind.crawling.place.x
@@ -157,4 +157,4 @@ def test_the_command_says_what_the_robot_did_not_climb(tmp_path):
         crawl("atlas", ground=step, distance=1.5, seed=2, out=tmp_path, film=False, source=None)
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "It did not fall" in report
-    assert re.search("wrist would come down differ by (29|30|31) cm, and it climbs 14 cm; it rests", report)
+    assert re.search("wrist would come down differ by (29|30|31)\\.. cm, and it climbs 13.. cm; it rests", report)

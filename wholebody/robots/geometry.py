@@ -41,12 +41,13 @@ def extent(robot: Robot, positions: Array, root_to_world: Array | None = None) -
 
 def points(link: Link, link_to_world: Array) -> Array:
     """Points (k × 3) that span a link's primitives in the world; of round ones, how far they reach along its axes."""
-    spanning = [
-        (link_to_world @ shape.at.matrix @ [*corner, 1.0])[:3] + reach
-        for shape in link.shapes
-        for corner, reach in _corners(shape)
-    ]
-    return np.array(spanning).reshape(-1, 3)
+    found = [np.empty((0, 3))]
+    for shape in link.shapes:
+        if corners := _corners(shape):
+            tips, reaches = (np.array(each) for each in zip(*corners, strict=True))
+            shape_to_world = link_to_world @ shape.at.matrix
+            found.append(tips @ shape_to_world[:3, :3].T + shape_to_world[:3, 3] + reaches)
+    return np.vstack(found)
 
 
 def standing(robot: Robot, posture: str = "stand", on: Sequence[str] = ()) -> Array:

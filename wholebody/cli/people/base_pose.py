@@ -10,7 +10,7 @@ from wholebody.cli.looks.watching import Tap
 from wholebody.hardware import Names, Record
 from wholebody.robots.robot import Array, Placement
 
-STALE = 0.5
+STALE = 1.5
 """s of the robot's time after which nobody moves the legs any more, and what they said counts for nothing."""
 
 

@@ -71,9 +71,9 @@ def objection_to(gait: CrawlGait, ground: Ground, limb: int, ends: tuple[Array, 
     there, uneven = f"the ground where the {CRAWLING[limb]} would come down", ground.roughness(*ends)
     if math.isinf(uneven):
         return f"nobody has seen {there}" if seen else ""
-    much = "a metre or more" if uneven > DEEP else f"{100 * uneven:.0f} cm"
+    much = "a metre or more" if uneven > DEEP else f"{100 * uneven:.1f} cm"
     return (
-        f"heights of {there} differ by {much}, and it climbs {100 * gait.climb:.0f} cm" if uneven > gait.climb else ""
+        f"heights of {there} differ by {much}, and it climbs {100 * gait.climb:.1f} cm" if uneven > gait.climb else ""
     )
 
 
