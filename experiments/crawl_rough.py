@@ -137,7 +137,7 @@ def trial(course: Course, seed: int) -> Crossing:
     across = crawling.standing and not crawling.trouble and reached > course.beyond and BAR not in watch.touched
     heights = known_heights(scene) if eye is None else eye.mapper.heights
     return Crossing(
-        across, watch.fell, crawling.trouble or crawling.objection, seconds, reached, watch.inside, watch.effort,
+        across, watch.fell, crawling.stopped, seconds, reached, watch.inside, watch.effort,
         actual.mass, frozenset(watch.touched), top, np.array(footholds), heights.heights,
     )  # fmt: skip
 

@@ -58,14 +58,25 @@ def test_on_a_map_that_is_too_small_the_robot_is_in_the_middle():
         assert heights.corner == pytest.approx((-1.0, -0.2), abs=heights.cell + 1e-9)
 
 
-def ray_cast(lens, camera_to_world):
-    """Depth of the floor and of the block, pixel by pixel, by intersecting rays with planes."""
-    x, y, length, width, top = STEP
+def rays_in_world(lens, camera_to_world):
+    """The ray of each pixel, whose way along the camera's axis is 1."""
     v, u = np.indices((lens.height, lens.width))
     across, down = lens.middle
     rays = np.stack([np.ones(u.shape), (across - u) / lens.focal, (down - v) / lens.focal], axis=-1)
-    rays = rays @ camera_to_world[:3, :3].T
-    origin, depth = camera_to_world[:3, 3], np.full(u.shape, np.inf)
+    return rays @ camera_to_world[:3, :3].T
+
+
+def looking_down(angle, height):
+    """A camera over the origin that looks ahead, and down by an angle: 4 × 4, in world."""
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, 0, s, 0.0], [0, 1, 0, 0.0], [-s, 0, c, height], [0, 0, 0, 1]])
+
+
+def ray_cast(lens, camera_to_world):
+    """Depth of the floor and of the block, pixel by pixel, by intersecting rays with planes."""
+    x, y, length, width, top = STEP
+    rays = rays_in_world(lens, camera_to_world)
+    origin, depth = camera_to_world[:3, 3], np.full(rays.shape[:2], np.inf)
     for height in (0.0, top):
         with np.errstate(divide="ignore"):
             far = (height - origin[2]) / rays[..., 2]
@@ -77,9 +88,7 @@ def ray_cast(lens, camera_to_world):
 
 def test_a_camera_that_looks_down_sees_the_heights_that_are_there():
     lens = Lens(160, 120, math.radians(60))
-    c, s = math.cos(0.8), math.sin(0.8)
-    camera = np.eye(4)
-    camera[:3, :3], camera[:3, 3] = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]), (0.0, 0.0, 1.0)
+    camera = looking_down(0.8, 1.0)
     heights = HeightMap.over((0.0, 2.0), (-0.5, 0.5), cell=0.05)
     heights.see(ray_cast(lens, camera), lens, camera)
     assert heights.at(1.0, 0.0) == pytest.approx(0.05, abs=1e-3)
@@ -89,10 +98,7 @@ def test_a_camera_that_looks_down_sees_the_heights_that_are_there():
 
 def over_an_edge(lens, camera_to_world, edge, depth_of):
     """Depth of level ground up to an edge, and of the ground below it, of which a ray hits the first."""
-    v, u = np.indices((lens.height, lens.width))
-    across, down = lens.middle
-    rays = np.stack([np.ones(u.shape), (across - u) / lens.focal, (down - v) / lens.focal], axis=-1)
-    rays = rays @ camera_to_world[:3, :3].T
+    rays = rays_in_world(lens, camera_to_world)
     upper, lower = ((height - camera_to_world[2, 3]) / rays[..., 2] for height in (0.0, -depth_of))
     return np.where(camera_to_world[0, 3] + upper * rays[..., 0] < edge, upper, lower).astype(np.float32)
 
@@ -100,9 +106,7 @@ def over_an_edge(lens, camera_to_world, edge, depth_of):
 @pytest.mark.parametrize("depth_of", [0.1, 0.5, 30.0])
 def test_in_the_shadow_of_an_edge_the_ground_is_known_to_be_lower_and_elsewhere_not(depth_of):
     lens = Lens(160, 120, math.radians(40))
-    c, s = math.cos(0.8), math.sin(0.8)
-    camera = np.eye(4)
-    camera[:3, :3], camera[:3, 3] = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]), (0.0, 0.0, 1.0)
+    camera = looking_down(0.8, 1.0)
     picture = over_an_edge(lens, camera, 0.9, depth_of)
     heights = HeightMap.over((0.0, 2.0), (-0.5, 0.5))
     heights.see(picture, lens, camera, 2.0)
@@ -117,9 +121,7 @@ def test_in_the_shadow_of_an_edge_the_ground_is_known_to_be_lower_and_elsewhere_
 
 def test_the_ground_behind_a_block_is_not_taken_for_a_hole():
     lens = Lens(160, 120, math.radians(60))
-    c, s = math.cos(0.5), math.sin(0.5)
-    camera = np.eye(4)
-    camera[:3, :3], camera[:3, 3] = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]), (0.0, 0.0, 0.4)
+    camera = looking_down(0.5, 0.4)
     heights = HeightMap.over((0.0, 2.0), (-0.5, 0.5))
     heights.see(ray_cast(lens, camera), lens, camera)
     assert np.isnan(heights.at(1.25, 0.0)), "its shadow"
@@ -207,15 +209,12 @@ def test_limbs_of_a_plan_that_drifted_come_down_where_they_would_in_the_world():
     assert DriftedGround(ground, lambda: drift).highest_at(np.array(ends)).tolist() == [0.0, STEP[4]]
 
 
-def looking_down():
-    c, s = math.cos(0.8), math.sin(0.8)
-    camera = np.eye(4)
-    camera[:3, :3], camera[:3, 3] = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]), (0.0, 0.0, 1.0)
-    return camera
-
-
 def test_many_noisy_pictures_say_more_than_one():
-    lens, camera, random = Lens(160, 120, math.radians(60), scatter=0.1), looking_down(), np.random.default_rng(5)
+    lens, camera, random = (
+        Lens(160, 120, math.radians(60), scatter=0.1),
+        looking_down(0.8, 1.0),
+        np.random.default_rng(5),
+    )
     depth, errors = ray_cast(lens, camera), []
     heights = HeightMap.over((0.5, 1.5), (-0.4, 0.4), cell=0.05)
     for _ in range(8):
@@ -229,7 +228,7 @@ def test_many_noisy_pictures_say_more_than_one():
 
 
 def test_the_robots_own_hands_are_no_ground():
-    lens, camera = Lens(160, 120, math.radians(60)), looking_down()
+    lens, camera = Lens(160, 120, math.radians(60)), looking_down(0.8, 1.0)
     heights = HeightMap.over((0.0, 2.0), (-0.5, 0.5), cell=0.05)
     heights.see(ray_cast(lens, camera), lens, camera, own=np.array([[1.0, 0.0, 0.1]]))
     assert math.isnan(heights.at(1.0, 0.0))

@@ -93,6 +93,11 @@ class Crawling:
         return f"{self.crawler.pattern.objection}; it rests" if self.crawler.pattern.objection else ""
 
     @property
+    def stopped(self) -> str:
+        """Why it does not do what it was told, trouble or objection; nothing if it does."""
+        return self.trouble or self.objection
+
+    @property
     def progress(self) -> float:
         """The share of the way to its goal that is behind it, 0 to 1; it has no goal: 1."""
         if self._goal is None:

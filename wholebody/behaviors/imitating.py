@@ -41,7 +41,7 @@ class Imitating:
     @property
     def trouble(self) -> str:
         """Why it stopped by itself, or nothing."""
-        return self.crawling.trouble or self.crawling.objection
+        return self.crawling.stopped
 
     @property
     def start(self) -> Array:

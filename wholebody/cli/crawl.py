@@ -244,11 +244,11 @@ def crawl_about(run: Crawl, crawling: Crawling, todo: dict[str, Act], sees: Eye 
     with SupportPublisher(run.robot.name) as publisher:
         shown = SupportShown(crawling.crawler, publisher)
         for name, act in {"rest": lambda: None, **todo}.items():
-            if not crawling.trouble and not crawling.objection:
+            if not crawling.stopped:
                 run.follow(name, obeying(crawling, act, shown, sees), lambda: crawling.progress)
         shown.draw(out / "support.png")
         run.inside = shown.inside / max(shown.looks, 1)
-    run.trouble = crawling.trouble or crawling.objection
+    run.trouble = crawling.stopped
     run.notes += [f"It stopped by itself: {run.trouble}."] if run.trouble else []
 
 
@@ -276,7 +276,7 @@ def obeying(crawling: Crawling, act: Act, shown: SupportShown, sees: Eye | None 
             sees.look(state, reference)
         shown.look(state)
         if crawling.trouble or (crawling.objection and crawling.standing):
-            console.print(crawling.trouble or crawling.objection)
+            console.print(crawling.stopped)
             return False
         return not crawling.standing or float(state["time"]) - began[0] < least
 

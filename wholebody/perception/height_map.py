@@ -110,7 +110,8 @@ class HeightMap:
         places = np.asarray(self.corner) + (cells + 0.5) * self.cell
         near = ((places - camera_to_world[:2, 3]) ** 2).sum(axis=1) < farthest**2
         cells, points = cells[near], np.column_stack([places[near], np.full(near.sum(), BELOW)])
-        u, v, away = lens.pixels((points - camera_to_world[:3, 3]) @ camera_to_world[:3, :3])
+        seen = (points - camera_to_world[:3, 3]) @ camera_to_world[:3, :3]
+        away, (u, v) = seen[:, 0], (np.rint(each).astype(np.int64) for each in lens.pixels(seen))
         inside = (away > 0) & (u >= 0) & (u < lens.width) & (v >= 0) & (v < lens.height)
         through = depth[v[inside], u[inside]] > away[inside] + SURELY
         self.heights[tuple(cells[inside][through].T)] = HOLE

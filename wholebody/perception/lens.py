@@ -17,6 +17,8 @@ import numpy.typing as npt
 from wholebody.robots.robot import Array
 
 Picture = npt.NDArray[np.float32]
+NEAREST = 1e-3
+"""m: what is nearer, or behind the camera, is in no picture."""
 
 
 @dataclass(frozen=True)
@@ -56,20 +58,18 @@ class Lens:
 
     def pixel(self, point_in_camera: Array) -> tuple[float, float] | None:
         """Where a point is in the picture, or would be beside it; None if it is behind the camera."""
-        x, y, z = (float(each) for each in point_in_camera)
-        if x <= 1e-3:
+        point = np.asarray(point_in_camera, float)[None]
+        if point[0, 0] <= NEAREST:
             return None
-        across, down = self.middle
-        return across - self.focal * y / x, down - self.focal * z / x
+        (u,), (v,) = self.pixels(point)
+        return float(u), float(v)
 
-    def pixels(self, points_in_camera: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
-        """Columns and rows of the pixels of n × 3 points, also beside the picture, and how far away these are."""
-        away = points_in_camera[:, 0]
-        across, down = (
-            middle - self.focal * side / np.maximum(away, 1e-3)
-            for middle, side in zip(self.middle, points_in_camera[:, 1:].T, strict=True)
-        )
-        return np.rint(across).astype(np.int64), np.rint(down).astype(np.int64), away
+    def pixels(self, points_in_camera: Array) -> tuple[Array, Array]:
+        """Where n × 3 points before the camera are in the picture, or would be beside it: columns and rows."""
+        across, down = self.middle
+        x, y, z = points_in_camera.T
+        x = np.maximum(x, NEAREST)
+        return across - self.focal * y / x, down - self.focal * z / x
 
     def depth_error(self, depth: float, pixels: float) -> float:
         """How far a depth is off, m, if a disparity is off by so many pixels."""
