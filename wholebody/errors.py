@@ -79,7 +79,12 @@ VelocityClamped              (UserWarning)        a velocity above what the robo
 from __future__ import annotations
 
 import difflib
+import re
+import shlex
+import sys
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 
 
 class WholebodyError(Exception):
@@ -404,7 +409,30 @@ class MissingExtra(WholebodyError, ImportError):
     """An optional library is not installed."""
 
     def __init__(self, library: str, extra: str) -> None:
-        super().__init__(f"this needs {library}, which is not installed: pip install 'wholebody[{extra}]'")
+        super().__init__(f"this needs {library}, which is not installed: {install_command(extra)}")
+
+
+def install_command(extra: str) -> str:
+    """The shell command that installs what an extra needs for the Python that runs now.
+
+    It names the libraries themselves, as the metadata of the installed wholebody lists them, so that the same command
+    works from a checkout and from a wheel. Only a checkout that was never installed is named by its folder.
+    """
+    wanted = requirements(extra) or ["-e", f"{Path(__file__).parents[1]}[{extra}]"]
+    installer = ["-m", "pip", "install"] if find_spec("pip") else ["-m", "uv", "pip", "install"]
+    return shlex.join([sys.executable, *installer, *wanted])
+
+
+def requirements(extra: str) -> list[str]:
+    """The requirements of one extra of the installed wholebody, without the marker that names the extra."""
+    from importlib import metadata  # slow to load, and only errors need it
+
+    mark = re.compile(rf"""\s*(?:;|\band)\s*extra\s*==\s*['"]{re.escape(extra)}['"]""")
+    try:
+        listed = metadata.requires("wholebody") or []
+    except metadata.PackageNotFoundError:
+        return []
+    return [mark.sub("", each) for each in listed if mark.search(each)]
 
 
 class RealtimeWarning(RuntimeWarning):

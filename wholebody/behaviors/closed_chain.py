@@ -18,8 +18,8 @@ import numpy.typing as npt
 from wholebody.behaviors.holding import ARMS, hand_of
 from wholebody.errors import BadGoal, BadState
 from wholebody.kinematics import GoalError
+from wholebody.kinematics.iterative_goals import rotation_gap
 from wholebody.kinematics.iterative_rates import pseudo_inverse
-from wholebody.kinematics.iterative_rows import rotation_gap
 from wholebody.kinematics.iterative_variables import variables_of
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
@@ -282,7 +282,7 @@ def _share(start: Array, end: Array, lowest: Array, highest: Array) -> float:
 
 def _gap(to: Array, at: Array) -> Array:
     """Position and rotation vector, in world, from one pose to another."""
-    return np.array([*(to[:3, 3] - at[:3, 3]), *rotation_gap(to[:3, :3].ravel(), at)])
+    return np.array([*(to[:3, 3] - at[:3, 3]), *rotation_gap(to[:3, :3], at)])
 
 
 def _size(gap: Array) -> GoalError:

@@ -36,7 +36,6 @@ COMMANDS = (
     "page",
     "rcp",
     "bench",
-    "warmup",
 )
 """Each is a module here with a function of its own name, or a Typer `app` of commands."""
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from benchmarks.report import Report, Section
 
 SOURCE_TREE = Path(wholebody.__file__).resolve().parent.parent
-UNITS = {"us": "µs", "ratio": "", "count": ""}
+UNITS = {"us": "µs", "ratio": "", "count": "", "share": "", "difference": ""}
 Machine = dict[str, str | int | float]
 Run = Callable[[bool, Callable[[str, float], None]], "Report"]
 

@@ -20,6 +20,7 @@ from wholebody.cli.looks.tables import (
     wide_console,
 )
 from wholebody.cli.looks.watching import Watcher
+from wholebody.errors import MissingExtra
 
 
 def read(
@@ -38,8 +39,12 @@ def read(
     elif once:
         show(watcher, group)
     else:
-        from wholebody.cli.looks.screen import Screen
-
+        try:
+            from wholebody.cli.looks.screen import Screen
+        except ModuleNotFoundError as error:
+            if not (error.name or "").startswith("textual"):
+                raise
+            raise MissingExtra("textual", "screen") from error
         os.nice(10)  # who watches must not slow down what is watched
         Screen(watcher, group).run()
 

@@ -22,14 +22,15 @@ from wholebody.tasks import (
     PoseTask,
     Task,
 )
-from wholebody.tasks.relative import Relative, seen_from
 
 Now = Callable[[Any, Snapshot], Any]
 
 
-def _seen(task: Any, snapshot: Snapshot, point: Array | None = None) -> Relative:
+def _seen(task: Any, snapshot: Snapshot) -> Array:
+    """The placement of a task's frame, as seen from its reference; 4 × 4."""
     where = task.describe(snapshot.model)
-    return seen_from(snapshot, where.frame, np.zeros(3) if point is None else np.asarray(point), where.reference)
+    placement = snapshot.placement(where.frame)
+    return placement if where.reference < 0 else np.linalg.inv(snapshot.placement(where.reference)) @ placement
 
 
 def _joints(task: JointPositionTask, snapshot: Snapshot) -> Array:
@@ -39,15 +40,15 @@ def _joints(task: JointPositionTask, snapshot: Snapshot) -> Array:
 
 
 PLACES: dict[type[Task], dict[str, tuple[Any, Now]]] = {
-    CartesianPositionTask: {"goal": (np.zeros(3), lambda task, now: _seen(task, now, task.point).position)},
+    CartesianPositionTask: {"goal": (np.zeros(3), lambda task, now: (_seen(task, now) @ [*task.point, 1.0])[:3])},
     CenterOfMassTask: {"goal": (np.zeros(3), lambda task, now: now.com_in_world)},
     Orientation2DTask: {
         "goal": ((1.0, 0.0, 0.0), lambda task, now: now.rotation(now.model.frame(task.frame)) @ task.axis)
     },
-    Orientation3DTask: {"goal": ((0.0, 0.0, 0.0, 1.0), lambda task, now: _seen(task, now).rotation)},
+    Orientation3DTask: {"goal": ((0.0, 0.0, 0.0, 1.0), lambda task, now: _seen(task, now)[:3, :3])},
     PoseTask: {
-        "goal_position": (np.zeros(3), lambda task, now: _seen(task, now).position),
-        "goal_orientation": ((0.0, 0.0, 0.0, 1.0), lambda task, now: _seen(task, now).rotation),
+        "goal_position": (np.zeros(3), lambda task, now: _seen(task, now)[:3, 3]),
+        "goal_orientation": ((0.0, 0.0, 0.0, 1.0), lambda task, now: _seen(task, now)[:3, :3]),
     },
     JointPositionTask: {"goal": (None, _joints)},
 }

@@ -9,12 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from wholebody.constraints import constraint as kinds
-from wholebody.constraints.constraint import Constraint, ConstraintColumns, ConstraintDescription
+from wholebody.constraints.constraint import Constraint, ConstraintDescription
 from wholebody.errors import BadConstraint
-from wholebody.model.compiled import inlined
-from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
-from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import OneForEachRow, Unit
 
 
@@ -76,20 +73,3 @@ class Coactuation(Constraint):
         return ConstraintDescription(
             kinds.COACTUATION, joints=tuple(model.column(name) for name in (self.master, *self.slaves))
         )
-
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        """Slave 1, master −ratio."""
-        master, *slaves = self.describe(snapshot.model).joints
-        rows = np.eye(snapshot.model.nv)[slaves]
-        rows[:, master] = -self.ratios
-        return rows
-
-
-@inlined
-def fill_coactuation(joints: Integers, numbers: Array, out: ConstraintColumns, first: int) -> int:
-    """Slave 1, master −ratio."""
-    for i in range(1, len(joints)):
-        out.J[joints[i], first + i - 1] = 1.0
-        out.J[joints[0], first + i - 1] = -numbers[i]
-        out.bias[first + i - 1] = 0.0
-    return len(joints) - 1

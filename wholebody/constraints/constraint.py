@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from wholebody import _kernels
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
@@ -53,11 +54,15 @@ class Constraint(Packed):
 
     def jacobian(self, snapshot: Snapshot) -> Array:
         """J, with J v = 0."""
-        raise NotImplementedError(f"{type(self).__name__} needs a method jacobian(self, snapshot)")
+        if self._is_own(snapshot.model):
+            raise NotImplementedError(f"{type(self).__name__} needs a method jacobian(self, snapshot)")
+        return self._evaluated(snapshot).jacobian
 
     def bias(self, snapshot: Snapshot) -> Array:
-        """J̇ v. Zero, unless told: right for Jacobians that never change."""
-        return np.zeros(len(self.jacobian(snapshot)))
+        """J̇ v. Of your own constraint zero, unless told: right for Jacobians that never change."""
+        if self._is_own(snapshot.model):
+            return np.zeros(len(self.jacobian(snapshot)))
+        return self._evaluated(snapshot).bias
 
     def rows(self, snapshot: Snapshot) -> ConstraintRows:
         """What must hold: J v̇ + J̇ v = 0."""
@@ -66,3 +71,26 @@ class Constraint(Packed):
     def describe(self, model: Model) -> ConstraintDescription:
         """Look up everything that has a name; UnknownName if the robot does not have it."""
         return ConstraintDescription(CUSTOM)
+
+    def handle(self, model: Model) -> _kernels.Constraint:
+        """The constraint for the kernels: what describes it, and where its parameters are."""
+        return self._known(model)[1]
+
+    def _known(self, model: Model) -> tuple[Model, _kernels.Constraint, int]:
+        known: tuple[Model, _kernels.Constraint, int] | None = self.__dict__.get("_handle")
+        if known is None or known[0] is not model:
+            told = self.describe(model)
+            fixed = np.array([told.kind, told.frame, self.count_rows(), *told.joints], np.int64)
+            known = self.__dict__["_handle"] = (model, _kernels.constraints_constraint(fixed, self.numbers), told.kind)
+        return known
+
+    def _is_own(self, model: Model) -> bool:
+        """Whether it is a user's own constraint."""
+        return self._known(model)[2] == CUSTOM
+
+    def _evaluated(self, snapshot: Snapshot) -> ConstraintRows:
+        """Its rows by the kernels."""
+        model, rows = snapshot.model, self.count_rows()
+        jacobian, bias = np.empty((model.nv, rows)), np.empty(rows)
+        _kernels.constraints_rows(self.handle(model), model.tree, snapshot.handle, jacobian, bias)
+        return ConstraintRows(jacobian.T, bias)

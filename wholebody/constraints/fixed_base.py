@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from wholebody.constraints import constraint as kinds
 from wholebody.constraints.constraint import Constraint, ConstraintDescription
 from wholebody.errors import BadConstraint
-from wholebody.model.layout import Array
 from wholebody.model.model import Model
-from wholebody.model.snapshot import Snapshot
 
 
 @dataclass(eq=False, repr=False)
@@ -28,7 +24,3 @@ class FixedBase(Constraint):
                 "it is bolted to the world already, so leave this out"
             )
         return ConstraintDescription(kinds.FIXED_BASE)
-
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        """The first six rows of the unit matrix."""
-        return np.eye(6, snapshot.model.nv)

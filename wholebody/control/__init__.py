@@ -6,11 +6,10 @@ from wholebody.control.joint_pid import JointPID
 from wholebody.control.problem import Problem
 from wholebody.control.publish import PublishState
 from wholebody.control.quadratic import QuadraticController
-from wholebody.control.quadratic_result import Limit, Loss
+from wholebody.control.quadratic.result import Limit, Loss
 from wholebody.control.result import Fault, LimitWarning, Result
 from wholebody.control.servo import Servo
 from wholebody.control.transitions import Durations, Transitions
-from wholebody.control.warmup import warmup
 from wholebody.control.wbosc import WBOSC
 
 __all__ = [
@@ -29,5 +28,4 @@ __all__ = [
     "Result",
     "Servo",
     "Transitions",
-    "warmup",
 ]

@@ -17,7 +17,7 @@ from wholebody.errors import BadProblem
 from wholebody.hardware import Record, RobotInterface
 from wholebody.model.model import Model
 from wholebody.robots.robot import Robot
-from wholebody.tasks.rotations import quaternion_of
+from wholebody.rotations import quaternion_of_matrix
 
 
 class BaseOnFoot:
@@ -81,7 +81,7 @@ class BaseOnFoot:
         jacobian = snapshot.jacobian(self._frame)
         velocity = np.linalg.solve(jacobian[:, :6], -jacobian[:, 6:] @ v)
         base["position"] = self._base_to_world[:3, 3]
-        base["orientation"] = quaternion_of(np.ascontiguousarray(self._base_to_world[:3, :3]))
+        base["orientation"] = quaternion_of_matrix(self._base_to_world[:3, :3])
         base["linear_velocity"], base["angular_velocity"] = velocity[:3], velocity[3:]
         base["known"] = self._found = True
 

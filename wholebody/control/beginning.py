@@ -7,18 +7,20 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from wholebody.control import kernels
+from wholebody.control.layout import ProblemLayout
 from wholebody.control.result import Fault, Sheet
-from wholebody.control.table import Table
 from wholebody.errors import BadProblem, WrongRecord
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.tasks import Task
 
+SOLVED, NOT_FINITE, NOT_POSITIVE = 0, 1, 2
+"""How a cycle can end: problem.h."""
+
 REASONS = {
-    kernels.NOT_FINITE: "a number that is none came out",
-    kernels.NOT_POSITIVE: "the mass matrix is not positive",
+    NOT_FINITE: "a number that is none came out",
+    NOT_POSITIVE: "the mass matrix is not positive",
 }
 
 
@@ -34,7 +36,7 @@ def joint_limits(model: Model, max_effort: npt.ArrayLike | None) -> Array:
     return limits
 
 
-def try_out(table: Table, model: Model) -> None:
+def try_out(table: ProblemLayout, model: Model) -> None:
     """Run users' own tasks and constraints once, and count their rows, and what the constraints leave to move."""
     snapshot = model.at(model.neutral())
     for task, _, rows in table.own_tasks:
@@ -58,7 +60,7 @@ def try_out(table: Table, model: Model) -> None:
         raise BadProblem(f"the constraints ({names}) leave the robot nothing to move; disable some")
 
 
-def _evaluate_own(table: Table, snapshot: Snapshot) -> Fault | None:
+def _evaluate_own(table: ProblemLayout, snapshot: Snapshot) -> Fault | None:
     """Let users' own tasks and constraints write their rows."""
     n, own = snapshot.model.nv, table.own
     name = ""
@@ -81,7 +83,7 @@ def _evaluate_own(table: Table, snapshot: Snapshot) -> Fault | None:
     return None
 
 
-def explain(verdict: int, table: Table, snapshot: Snapshot) -> Fault:
+def explain(verdict: int, table: ProblemLayout, snapshot: Snapshot) -> Fault:
     """Say what went wrong, and name the task with a number that is none."""
     named = [task.name for task in table.problem.tasks if not np.isfinite(task.numbers).all()]
     named += [each.name for each in table.problem.constraints if not np.isfinite(each.numbers).all()]
@@ -97,7 +99,7 @@ def _not_finite(own: Iterable[tuple[Task, int, int]], snapshot: Snapshot) -> lis
     ]
 
 
-def begin_cycle(model: Model, table: Table, snapshot: Snapshot) -> Fault | None:
+def begin_cycle(model: Model, table: ProblemLayout, snapshot: Snapshot) -> Fault | None:
     """Check that the snapshot is of this model, and let users' own tasks write their rows; the fault of one of them."""
     if snapshot.model is not model:
         raise WrongRecord(f"a snapshot of {snapshot.model!r} for a controller of {model!r}; make both with one model")

@@ -11,6 +11,7 @@ from wholebody.control.servo import Servo
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters.owned import Opened
 from wholebody.parameters.records import ControllerNames
+from wholebody.rotations import quaternion_of_matrix
 from wholebody.tasks import (
     CartesianPositionTask,
     CenterOfMassTask,
@@ -19,7 +20,6 @@ from wholebody.tasks import (
     PoseTask,
     Task,
 )
-from wholebody.tasks.rotations import quaternion_of
 
 NAME, PATH = 48, 96
 POINT, DIRECTION, FRAME = 1, 2, 4
@@ -82,13 +82,13 @@ def _frame(task: Any, now: Snapshot, marker: Any) -> Any:
     frame = now.model.frame(task.frame)
     marker["frame"] = task.frame.encode()[:NAME]
     marker["position"] = now.position(frame)
-    marker["orientation"] = quaternion_of(np.ascontiguousarray(now.rotation(frame)))
+    marker["orientation"] = quaternion_of_matrix(now.rotation(frame))
     reference = getattr(task, "reference", None)
     if reference is None:
         return np.eye(4)
     at = now.placement(now.model.frame(reference))
     marker["reference_position"] = at[:3, 3]
-    marker["reference_orientation"] = quaternion_of(np.ascontiguousarray(at[:3, :3]))
+    marker["reference_orientation"] = quaternion_of_matrix(at[:3, :3])
     return at
 
 
@@ -132,7 +132,7 @@ def _pose(task: PoseTask, now: Snapshot, marker: Any) -> None:
 
 def _turned(at: Any, goal: Any) -> Any:
     """A quaternion of the reference's axes, in world."""
-    a, b, c, d = quaternion_of(np.ascontiguousarray(at[:3, :3]))
+    a, b, c, d = quaternion_of_matrix(at[:3, :3])
     x, y, z, w = goal
     return (
         d * x + a * w + b * z - c * y,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
@@ -10,8 +9,6 @@ import numpy as np
 
 from wholebody.control.compound import CompoundTask
 from wholebody.control.servo import Servo
-from wholebody.model.compiled import compiled
-from wholebody.model.cut import at_address
 from wholebody.model.layout import Array, Integers
 from wholebody.parameters.packed import DISABLED
 from wholebody.parameters.reflection import About, Parameters, Slot
@@ -34,17 +31,10 @@ class Readings:
         self._tasks = compound.tasks
         rows = [task.count_rows() for task in self._tasks]
         self._first = np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
-        self._shown = np.full(sum(rows) + len(rows), math.nan)
-        self._errors, self._norms = self._shown[: sum(rows)], self._shown[sum(rows) :]
+        self._errors, self._norms = np.full(sum(rows), math.nan), np.full(len(rows), math.nan)
         self._places: dict[str, slice] | None = None
-        plan = [(task.numbers.ctypes.data, count) for task, count in zip(self._tasks, rows, strict=True)]
-        into = (self._shown.ctypes.data, len(rows), sum(rows))
-        self._plan: Integers = np.array([*into, *itertools.chain(*plan), *[0] * sum(rows)], np.int64)
-        """Where errors and lengths go; where each task has its state, and how many rows; where each row's error is."""
-        self._plan_at = self._plan.ctypes.data
-        none = np.full(sum(rows), math.nan)
-        none.flags.writeable = False  # as are those of commands
-        gather(none, self._plan_at)  # if it must be compiled, that is done now
+        self._order: Integers = np.zeros(sum(rows), np.int64)  # where in the errors of a command each row is
+        self._task_of_row = np.repeat(np.arange(len(rows)), rows)
         self._add_errors(parameters, rows)
         add = parameters.add_reading
         add("joints.position", "rad", "where the joints of the model are", self._position, joints)
@@ -77,9 +67,10 @@ class Readings:
         solution: Any = getattr(servo.command, "solution", servo.command)
         if solution.error_places is not self._places:
             self._places = solution.error_places
-            order = [row for task in self._tasks for row in _rows(self._places[task.name])]
-            self._plan[-len(order) :] = order
-        gather(solution.errors, self._plan_at)
+            self._order[:] = [row for task in self._tasks for row in _rows(self._places[task.name])]
+        disabled = np.array([task.numbers[0] == DISABLED for task in self._tasks])
+        self._errors[:] = np.where(disabled[self._task_of_row], math.nan, solution.errors[self._order])
+        self._norms[:] = np.sqrt(np.bincount(self._task_of_row, self._errors**2, len(self._tasks)))
 
     def _position(self, into: Array) -> None:
         if self.servo is not None:
@@ -111,27 +102,6 @@ class Readings:
             "compute_latency": ("s", "what the last cycle took", reads(lambda servo: servo.timing.last_seconds)),
             "frequency": ("Hz", "cycles a second of real time", reads(lambda servo: servo.timing.last_frequency)),
         }
-
-
-@compiled
-def gather(errors: Array, plan_at: int) -> None:
-    """Copy errors, task by task, and take their lengths; those of disabled tasks are no numbers.
-
-    The plan is told by its address: for so few numbers, to hand an array over costs as much as the work.
-    """
-    into, tasks, rows = at_address(plan_at, 3).view(np.int64)
-    plan = at_address(plan_at + 24, 2 * tasks + rows).view(np.int64)
-    shown = at_address(into, rows + tasks)
-    row = 0
-    for i in range(tasks):
-        disabled = at_address(plan[2 * i], 1)[0] == DISABLED
-        total = 0.0
-        for _ in range(plan[2 * i + 1]):
-            error = math.nan if disabled else errors[plan[2 * tasks + row]]
-            shown[row] = error
-            total += error * error
-            row += 1
-        shown[rows + i] = math.sqrt(total)
 
 
 def _rows(place: slice) -> range:

@@ -15,7 +15,7 @@ contacts are added in the left null space of S Nc (Eq. 8), where they move nothi
 
 (…)⁺ truncates: eigenvalues up to `least` count as zero. Where that would be a step, the mean of all τ so truncated is
 taken, τ = ∫₀¹ τ(θ) ds(θ), s = θ² (3 − 2 θ), with `least` θ times what is regular, and with rows that are on their way
-in or out where θ is below their activation: see `singular.py`. Springs are bounded as in `springs.py`.
+in or out where θ is below their activation: see `singular.c`. Springs are bounded as in `springs.c`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wholebody.control.mobility import TURNING
 from wholebody.control.problem import Problem
 from wholebody.control.reference_levels import Dynamics, Stacked, shared, truncated, truncated_inverse
-from wholebody.control.singular import TASK_TOLERANCE
+from wholebody.control.wbosc import TASK_TOLERANCE
 from wholebody.model.layout import Array, Integers
 from wholebody.model.snapshot import Snapshot
 from wholebody.tasks import (
@@ -40,6 +39,9 @@ from wholebody.tasks import (
     Task,
 )
 from wholebody.tasks.kinds import CUSTOM
+
+TURNING = 3
+"""Rows of a task from here on are of another unit: they turn, those before them move."""
 
 OnForces = CenterOfPressureTask | ContactForceTask | InternalForceTask
 

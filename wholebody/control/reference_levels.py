@@ -1,4 +1,4 @@
-"""The reference of singular levels: truncation, and the mean of all truncations, in numpy; see `singular.py`."""
+"""The reference of singular levels: truncation, and the mean of all truncations, in numpy; see singular.c."""
 
 from __future__ import annotations
 
@@ -9,10 +9,20 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
-from wholebody.control.singular import GIVEN_UP, HAIR, NEGLIGIBLE
-from wholebody.control.springs import ROUNDING
 from wholebody.model.layout import Array, Integers
 from wholebody.tasks.kinds import UNLIMITED
+
+NEGLIGIBLE = 1e-8
+"""θ from which on a step is too small to matter: s(θ) / √θ is 3e-12."""
+
+GIVEN_UP = 0.25
+"""λ as a share of μ, which bounds a spring, from which on downwards a direction is shared."""
+
+HAIR = 1e-9
+"""By so much of itself θ is below the λ that is just kept."""
+
+ROUNDING = 1e-13
+"""The share of G's trace that is added to it at least, so that it can be factored."""
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections import deque
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from wholebody.control.memory import Output, carve_output
-from wholebody.control.table import Table
+from wholebody.control.layout import ProblemLayout
 from wholebody.errors import UnknownName
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
@@ -36,15 +36,35 @@ class Fault:
     reason: str
 
 
+class Output(NamedTuple):
+    """What a controller writes in a cycle."""
+
+    effort: Array  # of each joint
+    position: Array
+    velocity: Array
+    unlimited_effort: Array
+    unlimited_position: Array
+    unlimited_velocity: Array
+    acceleration: Array  # nv
+    contact: Array  # λ: of each row of constraints that are enabled
+    error: Array
+
+
+def carve_output(model: Model, table: ProblemLayout) -> tuple[Array, Output]:
+    """One flat array as kernels write it (layout.c), and its parts."""
+    joints = len(model.joint_names)
+    sizes = [*[joints] * 6, model.nv, table.constraint_rows, table.error_rows]
+    flat = np.zeros(sum(sizes))
+    return flat, Output(*np.split(flat, np.cumsum(sizes)[:-1]))
+
+
 class Sheet:
     """The memory of one result; a sheet is written again only when nobody holds it or an array on it."""
 
     __slots__ = ("flat", "shown", "written")
 
-    def __init__(self, model: Model, table: Table, size: int) -> None:
-        joints, sizes = len(model.joint_names), table.sizes
-        self.flat = np.zeros(size)
-        self.written = carve_output(joints, model.nv, sizes.held, sizes.shown, self.flat)
+    def __init__(self, model: Model, table: ProblemLayout) -> None:
+        self.flat, self.written = carve_output(model, table)
         self.shown = Output(*(_read_only(each) for each in self.written))
 
 
@@ -53,8 +73,8 @@ class Sheets:
 
     KEPT = 4
 
-    def __init__(self, model: Model, table: Table, size: int) -> None:
-        self._model, self._table, self._size = model, table, size
+    def __init__(self, model: Model, table: ProblemLayout) -> None:
+        self._model, self._table = model, table
         self._sheets: deque[Sheet] = deque(maxlen=self.KEPT)
         for _ in range(2):
             self._sheets.append(self._new())
@@ -72,7 +92,7 @@ class Sheets:
         return sheet
 
     def _new(self) -> Sheet:
-        return Sheet(self._model, self._table, self._size)
+        return Sheet(self._model, self._table)
 
 
 class Result:
@@ -83,7 +103,9 @@ class Result:
 
     __slots__ = ("_limits", "_model", "_shown", "_table", "fault")
 
-    def __init__(self, model: Model, table: Table, shown: Output, limits: Array, fault: Fault | None = None) -> None:
+    def __init__(
+        self, model: Model, table: ProblemLayout, shown: Output, limits: Array, fault: Fault | None = None
+    ) -> None:
         self._model, self._table, self._shown, self._limits = model, table, shown, limits
         self.fault = fault
 
@@ -134,13 +156,13 @@ class Result:
     @property
     def error_places(self) -> dict[str, slice]:
         """Where in `errors` the rows of each task are; the same object for the same problem."""
-        return self._table.shown
+        return self._table.error_places
 
     def error(self, task: str) -> Array:
         """The error of a task that is enabled or sensing, row by row."""
-        if task not in self._table.shown:
-            raise UnknownName("task", task, self._table.shown)
-        return self._shown.error[self._table.shown[task]]
+        if task not in self._table.error_places:
+            raise UnknownName("task", task, self._table.error_places)
+        return self._shown.error[self._table.error_places[task]]
 
     @property
     def warnings(self) -> tuple[LimitWarning, ...]:

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from typing import Generic, Protocol, TypeVar
 
+from wholebody.control.layout import ProblemLayout
 from wholebody.control.problem import Problem
 from wholebody.control.result import Result
-from wholebody.control.table import Table
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
@@ -18,7 +18,7 @@ class Prepared(Protocol):
     """A problem made ready for the loop."""
 
     @property
-    def table(self) -> Table:
+    def table(self) -> ProblemLayout:
         """The problem as arrays; it keeps the problem, so the id of that is its own."""
 
 
@@ -70,7 +70,7 @@ class TabledController(ABC, Generic[P, R]):
         """Check a problem against the robot and make it ready, so that nothing is left to do in the loop."""
         self._ready(problem)
 
-    def table_of(self, problem: Problem) -> Table:
+    def table_of(self, problem: Problem) -> ProblemLayout:
         """The table of a problem, made ready if it is not yet."""
         return self._ready(problem).table
 

@@ -7,7 +7,7 @@ After a switch, the command is τ + α (τ_old − τ), α from 1 to 0 (Eq. 9 of
 - All else (a task's state, level or gains, a goal that jumps): the difference τ_old − τ is frozen instead, at the
   switch, so that the new law has all its feedback from the first cycle and only an offset fades out.
 - A controller with inequalities goes this way inside, where limits hold on the whole way: the difference of motion,
-  efforts and forces is frozen at the switch, and levels ask for less and less of it (`quadratic_fading`).
+  efforts and forces is frozen at the switch, and levels ask for less and less of it (`quadratic/blend.c`).
 
 Old problems are never solved again: that would cost twice the time, and ask for what was switched off for a reason.
 """
@@ -20,23 +20,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wholebody import _kernels
 from wholebody.control.problem import Problem
 from wholebody.control.result import Result
-from wholebody.control.table import constraint_line, sizes_of, task_line
 from wholebody.control.tabled import TabledController
 from wholebody.errors import BadProblem
-from wholebody.model.compiled import compiled
-from wholebody.model.cut import at_address
-from wholebody.model.layout import Array, Integers
+from wholebody.model.layout import Array
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Bounds, Unit
-from wholebody.tasks import kinds
 
 NOTHING, GOAL, GAIN, STATE, PRIORITY, CONTACT = 0, 1, 2, 3, 4, 5
-"""What can change; of several at once, the last counts."""
-
-GAINS, PER_ROW = kinds.GAINS, kinds.PER_ROW
-VELOCITY = 3  # the column of goal velocities, after those of three gains
+"""What can change; of several at once, the last counts. transitions.h has the same numbers."""
 
 
 @dataclass(frozen=True)
@@ -144,14 +138,13 @@ class Transitions:
     def _change(self, problem: Problem) -> int:
         table = self.controller.table_of(problem)
         if problem is self._problem:
-            found = int(changes(table.integers, self._seen, self.jump, self.force_jump))
+            found = _kernels.control_changes(table.handle, self._seen, self.jump, self.force_jump)
             if found == CONTACT:
                 self._held = _held(problem)
             return found
         before, self._problem, self._held, held = self._problem, problem, _held(problem), self._held
-        size = sum(len(each.numbers) for each in (*problem.tasks, *problem.constraints))
-        self._seen = np.zeros(size)
-        changes(table.integers, self._seen, self.jump, self.force_jump)
+        self._seen = np.zeros(table.parameters)
+        _kernels.control_changes(table.handle, self._seen, self.jump, self.force_jump)
         if before is None:
             return NOTHING
         return CONTACT if held != self._held else PRIORITY
@@ -178,48 +171,3 @@ class Transitions:
 def _held(problem: Problem) -> tuple[str, ...]:
     """The constraints that are enabled."""
     return tuple(sorted(each.name for each in problem.constraints if each.state == "enabled"))
-
-
-@compiled
-def _is_force(kind: int) -> bool:
-    """Whether the goal of such a task is a force."""
-    return kind == kinds.EXTERNAL_FORCE or kind == kinds.INTERNAL_FORCE or kind == kinds.CONTACT_FORCE
-
-
-@compiled
-def changes(table: Integers, seen: Array, motion_jump: float, force_jump: float) -> int:
-    """Compare the numbers of all tasks and constraints with those seen last; remember them, and say what changed."""
-    sizes = sizes_of(table)
-    found, at = NOTHING, 0
-    for index in range(sizes.tasks):
-        line = task_line(table, index)
-        numbers = at_address(line.address, line.length)
-        if numbers[0] != seen[at]:
-            found = max(found, STATE)
-        rows, jump = line.rows, force_jump if _is_force(line.kind) else motion_jump
-        for i in range(1, line.length):
-            moved = abs(numbers[i] - seen[at + i])
-            column = (i - GAINS) // max(rows, 1) if i >= GAINS else 0
-            if column == PER_ROW - 1 or moved == 0.0:  # the accumulated error is nobody's wish
-                continue
-            if column < 3:
-                found = max(found, GAIN)
-            elif column >= PER_ROW:
-                found = max(found, GOAL if moved > jump else NOTHING)
-            else:
-                row = (i - GAINS) % rows
-                stiffness, damping = numbers[GAINS + row], numbers[GAINS + rows + row]
-                pushes = damping * moved if column == VELOCITY else moved
-                found = max(found, GOAL if pushes > stiffness * jump else NOTHING)
-        for i in range(line.length):
-            seen[at + i] = numbers[i]
-        at += line.length
-    for index in range(sizes.constraints):
-        held = constraint_line(table, index)
-        numbers = at_address(held.address, held.length)
-        for i in range(held.length):
-            if numbers[i] != seen[at + i]:
-                found = CONTACT
-            seen[at + i] = numbers[i]
-        at += held.length
-    return found

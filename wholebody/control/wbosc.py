@@ -7,31 +7,33 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import cython_lapack
 
-from wholebody.control import kernels, limits
-from wholebody.control.beginning import begin_cycle, explain, hold_still, joint_limits, try_out
-from wholebody.control.memory import output_size, size_of_memory
+from wholebody import _kernels
+from wholebody.control.beginning import SOLVED, begin_cycle, explain, hold_still, joint_limits, try_out
+from wholebody.control.layout import ProblemLayout
 from wholebody.control.problem import Problem
 from wholebody.control.result import Fault, Result, Sheets
-from wholebody.control.singular import TASK_TOLERANCE
-from wholebody.control.table import Table
 from wholebody.control.tabled import TabledController
 from wholebody.control.tuning import Settings
 from wholebody.errors import BadProblem
-from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
-from wholebody.tasks import CenterOfMassTask
+
+TASK_TOLERANCE = {"shared": 1e-3, "truncated": 1e-6}
+"""Unless told: how small Λ⁻¹ may be in a direction and still be regular."""
+
+TOLERANCES, ENFORCED, LIMITS = {"task_tolerance": 1, "force_tolerance": 2}, 5, 8
+"""Where in the array of settings tolerances, what is enforced, and limits of joints stand: wbosc.h has all of them."""
 
 
 @dataclass(frozen=True)
 class Prepared:
     """A problem made ready for the loop."""
 
-    table: Table
-    work: Array
-    counts: Integers
+    table: ProblemLayout
     sheets: Sheets
+    handle: _kernels.Wbosc
 
 
 class WBOSC(TabledController[Prepared, Result]):
@@ -87,12 +89,6 @@ class WBOSC(TabledController[Prepared, Result]):
         settings = [period, *tolerances, singular == "shared", *enforced]
         self._settings = np.concatenate([settings, self.limits.ravel()])
         self.enforces_effort = enforce_effort_limits
-        self._compile()
-
-    def _compile(self) -> None:
-        """Run the kernel once: if it must be compiled, that is done now and never in a loop."""
-        self.solve(self.model.at(self.model.neutral()), Problem([CenterOfMassTask("compile", (0.0, 0.0, 0.0))]))
-        self._forget()
 
     def solve(self, snapshot: Snapshot, problem: Problem) -> Result:
         """The command of one cycle. It raises nothing once the problem is prepared."""
@@ -102,30 +98,18 @@ class WBOSC(TabledController[Prepared, Result]):
         if fault is not None:
             return self._safe(fault, snapshot, now)
         sheet = now.sheets.take()
-        verdict = kernels.solve(
-            model.integers,
-            model.numbers,
-            snapshot.storage,
-            now.table.integers,
-            now.table.own,
-            self._settings,
-            now.work,
-            now.counts,
-            sheet.flat,
-        )
-        if verdict != kernels.WELL:
+        verdict = _kernels.control_wbosc_solve(now.handle, snapshot.handle, sheet.flat)
+        if verdict != SOLVED:
             return self._safe(explain(verdict, now.table, snapshot), snapshot, now)
         result = Result(model, now.table, sheet.shown, self.limits)
         self._last, self._written = result, sheet.flat
         return result
 
     def _make_ready(self, problem: Problem) -> Prepared:
-        table = Table(problem, self.model)
-        numbers, integers = size_of_memory(self.model.nv, table.sizes)
-        size = output_size(len(self.model.joint_names), self.model.nv, table.sizes)
-        sheets = Sheets(self.model, table, size)
+        table = ProblemLayout(problem, self.model)
         try_out(table, self.model)
-        return Prepared(table, np.zeros(numbers), np.zeros(integers, np.int64), sheets)
+        handle = _kernels.control_wbosc(table.handle, self._settings, cython_lapack.__pyx_capi__["dsyevd"])
+        return Prepared(table, Sheets(self.model, table), handle)
 
     def _safe(self, fault: Fault, snapshot: Snapshot, now: Prepared) -> Result:
         """The last safe command; before there was one, where the robot is, held by what gravity needs."""
@@ -138,10 +122,9 @@ class WBOSC(TabledController[Prepared, Result]):
     @property
     def settings(self) -> Settings:
         """What can be changed while it runs."""
-        at = {"task_tolerance": limits.TASK_TOLERANCE, "force_tolerance": limits.FORCE_TOLERANCE}
         return Settings(
-            self._settings[limits.SETTINGS :].reshape(self.limits.shape),
+            self._settings[LIMITS:].reshape(self.limits.shape),
             self.limits,
-            {name: self._settings[index : index + 1] for name, index in at.items()},
-            self._settings[limits.ENFORCE_EFFORT : limits.SETTINGS],
+            {name: self._settings[index : index + 1] for name, index in TOLERANCES.items()},
+            self._settings[ENFORCED:LIMITS],
         )

@@ -1,16 +1,14 @@
 """From what sensors measure to what a controller wants to know: attitude, contacts, wrenches, balance."""
 
 from wholebody.estimation.attitude import AttitudeFilter, AttitudeNoise
-from wholebody.estimation.balance import BalanceEstimator
-from wholebody.estimation.balance_kernels import Balance
+from wholebody.estimation.balance import Balance, BalanceEstimator
 from wholebody.estimation.contacts import ContactDetector, ContactSettings
 from wholebody.estimation.faults import Faults
 from wholebody.estimation.feet import Feet
 from wholebody.estimation.frozen import FrozenSensors, FrozenSettings
 from wholebody.estimation.particles import ParticleAttitude
-from wholebody.estimation.rotations import roll_pitch_yaw
 from wholebody.estimation.support import AnkleSpring, SupportFilter, SupportNoise
-from wholebody.estimation.warmup import warmup
+from wholebody.rotations import roll_pitch_yaw
 
 __all__ = [
     "AnkleSpring",
@@ -28,5 +26,4 @@ __all__ = [
     "SupportFilter",
     "SupportNoise",
     "roll_pitch_yaw",
-    "warmup",
 ]

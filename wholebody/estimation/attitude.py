@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from wholebody import _kernels
 from wholebody.errors import BadEstimator
-from wholebody.estimation import attitude_kernels as kernels
 from wholebody.estimation.faults import Faults
-from wholebody.estimation.rotations import quaternion_of_tilt
+from wholebody.estimation.records import ATTITUDE, NOT_FINITE, SILENT, numbers_of, read_only
 from wholebody.model.layout import Array
 
 GRAVITY = 9.81
@@ -59,69 +59,57 @@ class AttitudeFilter:
     def __init__(self, noise: AttitudeNoise | None = None) -> None:
         self.noise = AttitudeNoise() if noise is None else noise
         self.faults = Faults()
-        self._x = np.zeros(7)
-        self._P, self._F = np.zeros((6, 6)), np.eye(6)
-        self._memory = np.zeros((8, 6))
-        self._deviations = np.array([self.noise.gyro, self.noise.bias_drift])
-        self._variance = self.noise.accelerometer**2
-        self._gyro, self._up, self._angular_velocity = np.zeros(3), np.zeros(3), np.zeros(3)
-        self.innovation = 0.0
-        """The normalised innovation squared of the last accelerometer reading: 3 on average, if the noise is right."""
-        self.start()
-        kernels.predict(self._x, self._P, self._gyro, 0.0, self._deviations, self._F, self._memory[0])
-        kernels.correct(self._x, self._P, np.ones(3), GRAVITY, 1.0, LIKELY, self._memory)  # compiles now, not in a loop
+        self._memory = memory = np.zeros(1, ATTITUDE)
+        memory["gyro_deviation"], memory["bias_drift"] = self.noise.gyro, self.noise.bias_drift
+        memory["accelerometer_deviation"] = self.noise.accelerometer
+        memory["gravity"], memory["gate"] = GRAVITY, LIKELY
+        self._gyro, self._accelerometer = memory["gyro"][0], memory["accelerometer"][0]
+        self._handle = _kernels.estimation_attitude(numbers_of(memory))
         self.start()
 
     def start(self, orientation: npt.ArrayLike | None = None) -> None:
         """Forget everything; without an orientation (x y z w) the first accelerometer reading says where up is."""
-        self._x[:] = (0, 0, 0, 1, 0, 0, 0)
-        self._P[:] = 0.0
-        np.fill_diagonal(self._P[:3, :3], self.noise.attitude_at_start**2)
-        np.fill_diagonal(self._P[3:, 3:], self.noise.bias_at_start**2)
-        self._started = orientation is not None
-        if orientation is not None:
-            self._x[:4] = _unit(orientation)
+        memory, noise = self._memory, self.noise
+        memory["orientation"] = (0, 0, 0, 1) if orientation is None else _unit(orientation)
+        memory["gyro_bias"], memory["started"] = 0.0, orientation is not None
+        memory["covariance"] = np.diag([noise.attitude_at_start**2] * 3 + [noise.bias_at_start**2] * 3)
 
     def update(self, gyro: npt.ArrayLike, accelerometer: npt.ArrayLike, dt: float) -> None:
         """Take one reading, dt seconds after the last: rad/s and m/s², in the body's axes."""
-        self._gyro[:], self._up[:] = gyro, accelerometer
+        self._gyro[:], self._accelerometer[:] = gyro, accelerometer
         if not 0.0 < dt < math.inf:
             self.faults.bad_time += 1
             return
-        turns, falls = math.isfinite(self._gyro.sum()), math.isfinite(self._up.sum())
-        if not (turns and falls):
+        wrong = _kernels.estimation_update_attitude(self._handle, dt)
+        if wrong & NOT_FINITE:
             self.faults.not_finite += 1
-        sees = falls and float(self._up @ self._up) > WEIGHTLESS**2
-        if falls and not sees:
+        if wrong & SILENT:
             self.faults.silent += 1
-        if not self._started and sees:
-            quaternion_of_tilt(self._up, self._x[:4])
-            self._started = True
-        if turns:
-            self._angular_velocity[:] = self._gyro - self._x[4:]
-            kernels.predict(self._x, self._P, self._gyro, dt, self._deviations, self._F, self._memory[0])
-        if sees:
-            self.innovation = kernels.correct(self._x, self._P, self._up, GRAVITY, self._variance, LIKELY, self._memory)
+
+    @property
+    def innovation(self) -> float:
+        """The normalised innovation squared of the last accelerometer reading: 3 on average, if the noise is right."""
+        return float(self._memory["innovation"][0])
 
     @property
     def orientation(self) -> Array:
         """The quaternion x y z w, body to world, of unit length."""
-        return _shown(self._x[:4])
+        return read_only(self._memory["orientation"][0])
 
     @property
     def gyro_bias(self) -> Array:
         """What the gyro reads at rest, rad/s, in the body's axes."""
-        return _shown(self._x[4:])
+        return read_only(self._memory["gyro_bias"][0])
 
     @property
     def angular_velocity(self) -> Array:
         """The gyro's last reading less its bias, rad/s, in the body's axes."""
-        return _shown(self._angular_velocity)
+        return read_only(self._memory["angular_velocity"][0])
 
     @property
     def covariance(self) -> Array:
         """Of attitude error (rotation vector in the body's axes) and bias, 6 × 6."""
-        return _shown(self._P)
+        return read_only(self._memory["covariance"][0])
 
 
 def _unit(given: npt.ArrayLike) -> Array:
@@ -129,9 +117,3 @@ def _unit(given: npt.ArrayLike) -> Array:
     if values.shape != (4,) or not np.isfinite(values).all() or np.linalg.norm(values) < 1e-6:
         raise BadEstimator(f"{given!r} is no orientation; give a quaternion x y z w")
     return np.asarray(values / np.linalg.norm(values))
-
-
-def _shown(array: Array) -> Array:
-    view = array.view()
-    view.flags.writeable = False
-    return view

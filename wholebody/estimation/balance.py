@@ -14,28 +14,72 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from wholebody import _kernels
 from wholebody.errors import BadEstimator
-from wholebody.estimation import balance_kernels, senses
-from wholebody.estimation.balance_kernels import GRAVITY, Balance, Odometry
+from wholebody.estimation import records
+from wholebody.estimation.attitude import GRAVITY, WEIGHTLESS
 from wholebody.estimation.contacts import ContactDetector, ContactSettings
 from wholebody.estimation.faults import Faults
 from wholebody.estimation.feet import Feet
-from wholebody.estimation.frozen import ACCELEROMETER, GYRO, FrozenSensors, FrozenSettings
+from wholebody.estimation.frozen import FrozenSensors, FrozenSettings
 from wholebody.estimation.readings import Readings
-from wholebody.estimation.rotations import matrix_of, quaternion_of_tilt
-from wholebody.estimation.senses import NOT_FINITE, SILENT, Motion
+from wholebody.estimation.records import numbers_of, read_only
 from wholebody.estimation.support import AnkleSpring, SupportFilter, SupportNoise
 from wholebody.hardware import Record
 from wholebody.messages import Dtype
+from wholebody.model.layout import Array
 from wholebody.model.model import Model
+from wholebody.model.snapshot import Buffer
+from wholebody.rotations import matrix_of_quaternion, quaternion_of_tilt
 
-WATCH = 0.0125
-"""s between two looks for frozen sensors: what freezes does so for longer."""
 LONGEST_GAP = 0.2
 """s: after a longer silence the estimate begins anew, but for the gyro's bias."""
+
+
+class Balance(NamedTuple):
+    """How the robot stands and moves, by its sensors alone; filled in anew each cycle, so copy what is to be kept.
+
+    The world's origin was between the soles at the start, its x axis where the IMU looked, its z axis up. Yaw and place
+    are by odometry and drift slowly. Feet are in the order of `BalanceEstimator.feet`.
+    """
+
+    orientation: Array  # of the base: quaternion x y z w
+    angular_velocity: Array  # of the base, in its own axes, rad/s
+    base_in_world: Array
+    base_velocity: Array  # linear, in the axes of the base, m/s
+    com_in_world: Array
+    com_velocity: Array  # in world
+    capture_point: Array  # c + ċ / √(g / height), at the height of the centre of pressure: also called DCM
+    cop_in_world: Array  # centre of pressure of all feet (ZMP); the last one, while nothing bears the robot
+    contact: npt.NDArray[np.bool_]  # per foot
+    probability: Array  # per foot: of contact
+    wrench_in_sole: Array  # f × 6: force and torque of the ground at the middle of the sole, in its axes
+    cop_in_sole: Array  # f × 2: zero if the foot is in the air
+    sole_to_world: Array  # f × 4 × 4
+    flexion: Array  # f × 2: roll and pitch of the ankle's spring, rad
+    flexion_rate: Array  # f × 2
+
+    @property
+    def lean(self) -> Array:
+        """Where the upright axis of the base points, x and y in world: the sines of its tilt."""
+        x, y, z, w = self.orientation.tolist()
+        return np.array([2 * (x * z + w * y), 2 * (y * z - w * x)])
+
+    @property
+    def tilt(self) -> float:
+        """Of the base against the vertical, rad."""
+        x, y, _, _ = self.orientation.tolist()
+        return 2.0 * math.asin(min(1.0, math.hypot(x, y)))
+
+    @property
+    def turning(self) -> Array:
+        """The angular velocity of the base in world, rad/s."""
+        return np.asarray(matrix_of_quaternion(self.orientation) @ self.angular_velocity)
 
 
 class BalanceEstimator:
@@ -61,29 +105,24 @@ class BalanceEstimator:
         settings = ContactSettings() if contacts is None else contacts
         edges = self.feet.edges(settings.within)
         self.contacts = ContactDetector(len(self.feet), model.total_mass * GRAVITY, settings, edges)
-        self._unwatched, self._found_frozen = 0.0, ""
         self.frozen = FrozenSensors(self.feet.names, model.joint_names, model.total_mass * GRAVITY, frozen)
-        self._readings = Readings(model, model.robot.state_dtype() if layout is None else layout, self.feet)
-        self._q, self._v = model.neutral(), np.zeros(model.nv)
-        self._q[:7] = (0, 0, 0, 0, 0, 0, 1)
-        self._written = _new_balance(len(self.feet))
-        self.balance = Balance(*(_read_only(each) for each in self._written))
+        self._readings = Readings(model, model.robot.state_dtype() if layout is None else layout)
+        self._snapshot = Buffer(model.tree, model.integers)  # with the base at the origin, unturned
+        self._snapshot.written.q[:] = model.neutral()
+        self._written, storage, contact = _new_balance(len(self.feet))
+        self.balance = Balance(*(read_only(each) for each in self._written))
+        self._odometry, self._memory = np.zeros(len(self.feet), records.FOOT_ODOMETRY), self._new_memory()
         imus = model.robot.sensors_of("imu")
-        self._imu = model.sensor(imus[0].name) if imus else model.frame(model.robot.root)
-        self._odometry = Odometry(
-            place=np.zeros(3),
-            anchors=np.zeros((len(self.feet), 3)),
-            stands=np.zeros(len(self.feet)),
-            frames=np.array([model.frame(model.robot.root), self._imu]),
-            sole_from_ankle=self.feet.sole_from_ankle,
-            lean=np.zeros((len(self.feet), 2)),
+        handle = _kernels.estimation_balance(
+            self._readings.bytes, self._readings.places, self._readings.joints, self.feet.places,
+            numbers_of(self.feet.geometry), numbers_of(self._odometry), numbers_of(self._memory), storage, contact,
+            model.sensor(imus[0].name) if imus else model.frame(model.robot.root),
+        )  # fmt: skip
+        self._parts = (
+            *(handle, model.tree, self._snapshot.handle),
+            *(self.filter.handle, self.contacts.handle, self.frozen.handle),
         )
-        self._motion = Motion(np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(1))
-        self._noise = np.array([self.filter.noise.gyro, self.filter.noise.accelerometer])
-        self._turns, self._R = np.zeros((len(self.feet), 3)), np.zeros((6, 3))
-        self._least = 0.5 * self.contacts.settings.leaves * model.total_mass * GRAVITY
         self._time, self._started = math.nan, False
-        self._compile()
 
     def start(self) -> None:
         """Forget everything; the next state begins anew."""
@@ -105,12 +144,15 @@ class BalanceEstimator:
             self.faults.gap += 1
             self._started, dt = False, 0.0
         self._time = time
-        self._sense(dt)
+        if self._started:
+            wrong = _kernels.estimation_cycle(*self._parts, dt)
+        else:
+            wrong = _kernels.estimation_sense(*self._parts)
+        if wrong:
+            self._count(wrong)
         if not self._started:
             self._begin()
-        else:
-            self._advance(dt)
-        self._show(dt)
+            _kernels.estimation_show(*self._parts)
         return self.balance
 
     def fill_base(self, state: Record) -> None:
@@ -127,41 +169,28 @@ class BalanceEstimator:
 
     # --- one cycle ---------------------------------------------------------------------------------
 
-    def _sense(self, dt: float) -> None:
-        readings, feet = self._readings, self.feet
-        encoders = senses.read_joints(
-            readings.position, readings.velocity, readings.measured, readings.joints, dt, self._q, self._v
-        )
-        forces = senses.read_wrenches(
-            readings.wrenches(), readings.wrench_flags(), feet.at_sole, feet.at_ankle, self._odometry.lean,
-            self._written.wrench_in_sole, self.filter.legs.torque,
-        )  # fmt: skip
-        self._snapshot = self.model.at(self._q, self._v)
-        senses.look_at_legs(
-            self.model.integers,
-            self._snapshot.storage,
-            self._imu,
-            feet.ankles,
-            feet.soles,
-            self.filter.legs,
-            self._turns,
-        )
-        if encoders or forces:
-            self.faults.not_finite += 1
-            self.faults.last = "an encoder" if encoders else "a force-torque sensor of the feet"
-        self._unwatched += dt
-        if self._unwatched >= WATCH:
-            self._found_frozen = self._look_for_frozen(self._unwatched)
-            self._unwatched = 0.0
-        if self._found_frozen:
-            self.faults.frozen += 1
-            self.faults.last = self._found_frozen
+    def _new_memory(self) -> npt.NDArray[np.void]:
+        memory, noise = np.zeros(1, records.BALANCE_MEMORY), self.filter.noise
+        memory["least"] = 0.5 * self.contacts.settings.leaves * self.model.total_mass * GRAVITY
+        memory["gyro_deviation"], memory["accelerometer_deviation"] = noise.gyro, noise.accelerometer
+        return memory
 
-    def _look_for_frozen(self, dt: float) -> str:
-        """The first sensor that is frozen, by name, or nothing."""
-        readings = self._readings
-        borne = float(self._written.wrench_in_sole[:, 2].sum())
-        return self.frozen.update(readings.motion, readings.wrenches(), self._q[7:], readings.references(), borne, dt)
+    def _count(self, wrong: int) -> None:
+        """Count what was wrong with a state; `last` is what was found last."""
+        faults = self.faults
+        if wrong & (records.ENCODER_FAULT | records.FORCE_FAULT):
+            faults.not_finite += 1
+            encoder = wrong & records.ENCODER_FAULT
+            faults.last = "an encoder" if encoder else "a force-torque sensor of the feet"
+        if wrong & records.STATE_FAULT:
+            self.model.at(self._snapshot.written.q, self._snapshot.written.v)  # says what it refuses
+        if wrong & records.FROZEN_FAULT:
+            faults.frozen += 1
+            faults.last = self.frozen.first
+        faults.not_finite += bool(wrong & records.NOT_FINITE)
+        faults.silent += bool(wrong & records.SILENT)
+        if wrong & (records.NOT_FINITE | records.SILENT):
+            faults.last = "the IMU" if wrong & records.NOT_FINITE else "the accelerometer"
 
     def _begin(self) -> None:
         """Up is where the loaded soles say; if none is, the accelerometer, unless that reads much else than gravity.
@@ -175,84 +204,32 @@ class BalanceEstimator:
         loaded = legs.contact > 0 if legs.contact.any() else np.ones(len(legs.contact), np.bool_)
         up = felt if hangs else legs.E[loaded, :, 2].sum(0)
         orientation, bias = np.array([0.0, 0.0, 0.0, 1.0]), self.filter.gyro_bias.copy()
-        if np.isfinite(up).all() and np.linalg.norm(up) > senses.WEIGHTLESS:
-            quaternion_of_tilt(up, orientation)
+        if np.isfinite(up).all() and np.linalg.norm(up) > WEIGHTLESS:
+            orientation = quaternion_of_tilt(up)
         self.filter.start(orientation)
         self.filter.gyro_bias[:] = bias
-        odometry, soles = self._odometry, self._written.sole_to_world
-        odometry.place[:], odometry.stands[:], odometry.lean[:] = 0.0, 0.0, 0.0
-        balance_kernels.place_soles(self.filter.filter, legs, odometry, soles, self._R[:3])
-        odometry.place[:] = -soles[:, :3, 3].mean(0)
-        odometry.place[2] = -soles[:, 2, 3].min()
-        matrix_of(orientation, self._R[:3])
-        for foot in range(len(self.feet)):
-            balance_kernels.anchor_foot(odometry, legs.p[foot], foot, self._R[:3])
+        R = matrix_of_quaternion(orientation)
+        ankles = legs.p @ R.T
+        soles = ankles + np.einsum("ij,fjk,fk->fi", R, legs.E, self.feet.sole_from_ankle)
+        place = self._memory["place"][0]
+        place[:2], place[2] = -soles[:, :2].mean(0), -soles[:, 2].min()
+        self._odometry["anchor"], self._odometry["stands"], self._odometry["lean"] = place + ankles, 0.0, 0.0
         self._written.cop_in_world[:] = 0.0
         self._started = True
 
-    def _advance(self, dt: float) -> None:
-        filter, motion = self.filter, self._motion
-        self.contacts.update(self._written.wrench_in_sole, dt)
-        filter.legs.contact[:], filter.legs.firm[:] = self.contacts.contact, self.contacts.firm
-        wrong = senses.read_motion(
-            self._readings.motion, self._readings.motion_flags() & ~self._frozen_motion, filter.orientation,
-            filter.legs.contact, self._turns, self._noise, motion, self._R[:3],
-        )  # fmt: skip
-        if wrong & NOT_FINITE:
-            self.faults.not_finite += 1
-        if wrong & SILENT:
-            self.faults.silent += 1
-        if wrong:
-            self.faults.last = "the accelerometer" if wrong == SILENT else "the IMU"
-        filter.update(
-            motion.gyro, motion.accelerometer, dt, gyro_deviation=motion.gyro_deviation,
-            accelerometer_deviation=float(motion.deviation[0]), up=motion.up,
-        )  # fmt: skip
 
-    @property
-    def _frozen_motion(self) -> int:
-        """What of the IMU is frozen, as flags: the estimate goes on without it."""
-        frozen = self.frozen.frozen
-        return (senses.GYRO if frozen[GYRO] else 0) | (senses.ACCELEROMETER if frozen[ACCELEROMETER] else 0)
-
-    def _show(self, dt: float) -> None:
-        filter = self.filter
-        balance_kernels.show(
-            self.model.integers, self._snapshot.storage, filter.filter, filter.legs, self._motion.gyro,
-            self.contacts.probability, self._least, self._odometry, dt, self._written, self._R,
-        )  # fmt: skip
-
-    def _compile(self) -> None:
-        """Run every kernel once: if it must be compiled, that is done now and never in a loop."""
-        still = np.zeros(1, self._readings.layout)[0]
-        for each in (0.0, 1e-3):
-            still["time"] = each
-            self.update(still)
-        self.start()
-        self.faults = Faults()
-
-
-def _new_balance(feet: int) -> Balance:
-    return Balance(
-        orientation=np.array([0.0, 0.0, 0.0, 1.0]),
-        angular_velocity=np.zeros(3),
-        base_in_world=np.zeros(3),
-        base_velocity=np.zeros(3),
-        com_in_world=np.zeros(3),
-        com_velocity=np.zeros(3),
-        capture_point=np.zeros(3),
-        cop_in_world=np.zeros(3),
-        contact=np.zeros(feet, np.bool_),
-        probability=np.zeros(feet),
-        wrench_in_sole=np.zeros((feet, 6)),
-        cop_in_sole=np.zeros((feet, 2)),
-        sole_to_world=np.tile(np.eye(4), (feet, 1, 1)),
-        flexion=np.zeros((feet, 2)),
-        flexion_rate=np.zeros((feet, 2)),
-    )
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def _new_balance(feet: int) -> tuple[Balance, Array, npt.NDArray[np.bool_]]:
+    """A balance, and the memory it lies in: numbers in the order of the fields, and contacts."""
+    shapes = {
+        "orientation": (4,), "angular_velocity": (3,), "base_in_world": (3,), "base_velocity": (3,),
+        "com_in_world": (3,), "com_velocity": (3,), "capture_point": (3,), "cop_in_world": (3,),
+        "probability": (feet,), "wrench_in_sole": (feet, 6), "cop_in_sole": (feet, 2), "sole_to_world": (feet, 4, 4),
+        "flexion": (feet, 2), "flexion_rate": (feet, 2),
+    }  # fmt: skip
+    ends = np.cumsum([math.prod(shape) for shape in shapes.values()])
+    storage, contact = np.zeros(ends[-1]), np.zeros(feet, np.bool_)
+    parts = np.split(storage, ends[:-1])
+    arrays = {name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)}
+    balance = Balance(**arrays, contact=contact)
+    balance.orientation[3], balance.sole_to_world[:] = 1.0, np.eye(4)
+    return balance, storage, contact

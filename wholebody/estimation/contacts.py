@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wholebody import _kernels
 from wholebody.errors import BadEstimator
-from wholebody.model.compiled import compiled
+from wholebody.estimation.records import CONTACT_SETTINGS
 from wholebody.model.layout import Array
 
 
@@ -55,51 +56,21 @@ class ContactDetector:
         self.settings = s = ContactSettings() if settings is None else settings
         self.contact, self.firm = np.zeros(feet), np.zeros(feet)  # 0 or 1
         self.probability = np.full(feet, 0.5)
-        self._edges = np.zeros((feet, 1, 3)) if edges is None else edges
         self._since = np.zeros((2, feet))
-        self._numbers = np.array([s.touches, s.leaves, s.debounce, s.loaded, s.deviation, s.changes, s.settles])
-        self._numbers[[0, 1, 3, 4]] *= weight
+        newtons = {name: weight * getattr(s, name) for name in ("touches", "leaves", "loaded", "deviation")}
+        self._touches = newtons["touches"]
+        self.handle = _kernels.estimation_contacts(
+            np.array([newtons.get(name, getattr(s, name)) for name in CONTACT_SETTINGS]),
+            np.zeros((feet, 1, 3)) if edges is None else edges,
+            self.contact, self.firm, self.probability, self._since,
+        )  # fmt: skip
 
     def start(self, wrench: Array) -> None:
         """Begin anew: feet stand and lie flat at once if they bear enough."""
-        self.contact[:] = self.firm[:] = wrench[:, 2] > self._numbers[0]
+        self.contact[:] = self.firm[:] = wrench[:, 2] > self._touches
         self.probability[:] = 0.5
         self._since[:] = 0.0
 
     def update(self, wrench: Array, dt: float) -> None:
         """Take what the ground does to each sole at its middle, force and torque, f × 6, dt seconds after the last."""
-        detect(wrench, dt, self._numbers, self._edges, self.contact, self.firm, self.probability, self._since)
-
-
-@compiled
-def detect(
-    wrench: Array,
-    dt: float,
-    numbers: Array,
-    edges: Array,
-    contact: Array,
-    firm: Array,
-    probability: Array,
-    since: Array,
-) -> None:
-    """Flags with hysteresis and debounce, and the forward step of a hidden Markov model with two states."""
-    touches, leaves, debounce, loaded, deviation, changes, settles = numbers
-    for foot in range(len(contact)):
-        force = wrench[foot, 2]
-        other = force < leaves if contact[foot] != 0.0 else force > touches
-        since[0, foot] = since[0, foot] + dt if other else 0.0
-        if other and since[0, foot] >= debounce - 1e-9:
-            contact[foot], since[0, foot] = 1.0 - contact[foot], 0.0
-        flat = contact[foot] != 0.0 and force > leaves
-        if flat:
-            x, y = -wrench[foot, 4] / force, wrench[foot, 3] / force
-            for edge in edges[foot]:
-                flat = flat and edge[0] * x + edge[1] * y <= edge[2]
-        since[1, foot] = since[1, foot] + dt if flat else 0.0
-        firm[foot] = 1.0 if flat and (firm[foot] != 0.0 or since[1, foot] >= settles - 1e-9) else 0.0
-        change = 0.5 * (1.0 - math.exp(-2.0 * changes * dt))
-        p = probability[foot] * (1.0 - change) + (1.0 - probability[foot]) * change
-        # The ratio of two normal densities of the same deviation.
-        odds = loaded * (force - 0.5 * loaded) / (deviation * deviation)
-        odds = min(30.0, max(-30.0, odds)) + math.log(p / (1.0 - p))
-        probability[foot] = min(1.0 - 1e-9, max(1e-9, 1.0 / (1.0 + math.exp(-odds))))
+        _kernels.estimation_detect_contacts(self.handle, wrench, dt)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody.errors import MissingSensor
+from wholebody.estimation.records import FOOT_GEOMETRY
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.support import convex_hull
@@ -53,6 +54,19 @@ class Feet:
             sole_from_ankle=np.array([sole.at.rotation.T @ np.array(sole.at.xyz) for sole in soles]),
             outlines=tuple(convex_hull(np.array(sole.outline)) for sole in soles),
         )
+
+    @property
+    def places(self) -> npt.NDArray[np.int64]:
+        """Of each foot: frames of ankle and sole, and the sensor, f × 3."""
+        return np.stack([self.ankles, self.soles, self.sensors], axis=1).astype(np.int64)
+
+    @property
+    def geometry(self) -> npt.NDArray[np.void]:
+        """What is fixed between sensor, sole and ankle, for kernels."""
+        geometry = np.zeros(len(self), FOOT_GEOMETRY)
+        for name in ("at_sole", "at_ankle", "sole_from_ankle"):
+            geometry[name] = getattr(self, name)
+        return geometry
 
     def edges(self, scale: float) -> Array:
         """The soles' outlines, scaled about their middles, as f × edges × 3: x y is inside where a x + b y ≤ c."""

@@ -18,13 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from wholebody import _kernels
 from wholebody.errors import BadEstimator
-from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
-GYRO, ACCELEROMETER, FIRST_FOOT = 0, 1, 2
-"""Places among the sensors; feet follow, then encoders."""
-WIDEST = 6
+IMUS, WIDEST = 2, 6
+"""Gyro and accelerometer come first among the sensors, then feet, then encoders; the most that one reads."""
 
 Flags = npt.NDArray[np.bool_]
 
@@ -55,12 +54,14 @@ class FrozenSensors:
             *(f"the force-torque sensor of '{foot}'" for foot in feet),
             *(f"the encoder of '{joint}'" for joint in joints),
         )
-        together = FIRST_FOOT + len(feet)
-        self.frozen: Flags = np.zeros(len(self.names), np.bool_)
-        self._last = np.full((len(self.names), WIDEST), np.nan)
-        self._since = np.zeros(len(self.names))
-        self._from, self._wanted = np.zeros((together, len(joints))), np.zeros(len(joints))
-        self._numbers = np.array([settings.after, settings.moved, settings.borne * weight])
+        count = len(self.names)
+        self.frozen: Flags = np.zeros(count, np.bool_)
+        self.handle = _kernels.estimation_frozen(
+            np.array([settings.after, settings.moved, settings.borne * weight]),
+            np.full((count, WIDEST), np.nan), np.zeros(count),  # last readings, and for how long they repeat themselves
+            np.zeros((IMUS + len(feet), len(joints))), np.zeros(len(joints)),  # where joints, and references, were then
+            self.frozen,
+        )  # fmt: skip
 
     def update(self, motion: Array, wrenches: Array, position: Array, reference: Array, borne: float, dt: float) -> str:
         """The first sensor that is frozen, by name, or nothing.
@@ -68,70 +69,10 @@ class FrozenSensors:
         `motion` is quaternion, angular velocity and acceleration of the IMU, `wrenches` those of the feet as read,
         `reference` where each joint was told to be, and `borne` what the feet bear together, N.
         """
-        first = look(
-            motion, wrenches, position, reference, borne, dt, self._numbers,
-            self._last, self._since, self._from, self._wanted, self.frozen,
-        )  # fmt: skip
+        first = _kernels.estimation_first_frozen(self.handle, motion, wrenches, position, reference, borne, dt)
         return self.names[first] if first >= 0 else ""
 
-
-@compiled
-def look(
-    motion: Array,
-    wrenches: Array,
-    position: Array,
-    reference: Array,
-    borne: float,
-    dt: float,
-    numbers: Array,
-    last: Array,
-    since: Array,
-    starts: Array,
-    wanted: Array,
-    frozen: Flags,
-) -> int:
-    """Which sensor is the first that is frozen, −1 if none is."""
-    feet, together = len(wrenches), len(starts)
-    for sensor in range(together):
-        if sensor < FIRST_FOOT:
-            same = _same(last[sensor], motion[4 + 3 * sensor : 7 + 3 * sensor])
-        else:
-            same = _same(last[sensor], wrenches[sensor - FIRST_FOOT])
-        if not same:
-            for k in range(len(position)):
-                starts[sensor, k] = position[k]
-        elif not frozen[sensor]:
-            moved = 0.0
-            for k in range(len(position)):
-                moved = max(moved, abs(position[k] - starts[sensor, k]))
-            idle = sensor >= FIRST_FOOT and borne > numbers[2] and not last[sensor].any()
-            same = not idle
-            frozen[sensor] = _late(since, sensor, dt, numbers) and moved > numbers[1] and not idle
-        if not same:
-            since[sensor], frozen[sensor] = 0.0, False
-    for k in range(len(position)):
-        sensor = FIRST_FOOT + feet + k
-        if not _same(last[sensor], position[k : k + 1]):
-            since[sensor], frozen[sensor], wanted[k] = 0.0, False, reference[k]
-        elif not frozen[sensor]:
-            frozen[sensor] = _late(since, sensor, dt, numbers) and abs(reference[k] - wanted[k]) > numbers[1]
-    for sensor in range(len(frozen)):
-        if frozen[sensor]:
-            return sensor
-    return -1
-
-
-@compiled
-def _same(last: Array, reading: Array) -> bool:
-    """Whether a reading is the last one to the bit, which it is from now on; no number is never the same."""
-    same = True
-    for k in range(len(reading)):
-        same = same and last[k] == reading[k]
-        last[k] = reading[k]
-    return same
-
-
-@compiled
-def _late(since: Array, sensor: int, dt: float, numbers: Array) -> bool:
-    since[sensor] += dt
-    return bool(since[sensor] >= numbers[0] - 1e-9)
+    @property
+    def first(self) -> str:
+        """The first sensor that was frozen at the last look, by name, or nothing."""
+        return self.names[int(self.frozen.argmax())] if self.frozen.any() else ""

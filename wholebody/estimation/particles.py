@@ -15,8 +15,8 @@ import numpy.typing as npt
 from wholebody.errors import BadEstimator
 from wholebody.estimation.attitude import GRAVITY, WEIGHTLESS, AttitudeNoise
 from wholebody.estimation.faults import Faults
-from wholebody.estimation.rotations import matrix_of, quaternion_of_tilt, turn
 from wholebody.model.layout import Array
+from wholebody.rotations import matrix_of_quaternion, quaternion_of_tilt, turned
 
 ROUGHENING, NUMBERS = 0.2, 5
 """How far guesses that were doubled are moved apart: share of the cloud's extent, over count to 1 / numbers."""
@@ -44,8 +44,7 @@ class ParticleAttitude:
         """Begin anew near an orientation, x y z w."""
         count = len(self._weights)
         self.orientation[:] = orientation
-        R = np.zeros((3, 3))
-        matrix_of(self.orientation, R)
+        R = matrix_of_quaternion(self.orientation)
         self._up[:] = R[2] + self.noise.attitude_at_start * self._random.normal(size=(count, 3))
         self._up /= np.linalg.norm(self._up, axis=1, keepdims=True)
         self._bias[:] = self.noise.bias_at_start * self._random.normal(size=(count, 3))
@@ -104,10 +103,8 @@ class ParticleAttitude:
 
     def _show(self, rate: Array, dt: float) -> None:
         """The cloud's tilt, x y 0 w, after a turn about the vertical, which is the gyro's affair."""
-        turn(self.orientation, *((rate - self.gyro_bias) * dt).tolist())
+        self.orientation[:] = turned(self.orientation, (rate - self.gyro_bias) * dt)
         half = math.atan2(self.orientation[2], self.orientation[3])
-        tilt = np.zeros(4)
-        quaternion_of_tilt(self._weights @ self._up, tilt)
-        x, y, _, w = tilt.tolist()
+        x, y, _, w = quaternion_of_tilt(self._weights @ self._up).tolist()
         c, s = math.cos(half), math.sin(half)
         self.orientation[:] = (c * x - s * y, c * y + s * x, s * w, c * w)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from wholebody.errors import UnknownName, WrongRecord
-from wholebody.estimation.feet import Feet
 from wholebody.hardware import Record
 from wholebody.messages import Dtype, labels
 from wholebody.model.layout import Array, Integers
@@ -17,22 +17,16 @@ from wholebody.model.model import Model
 class Readings:
     """A state, and its fields as arrays for kernels."""
 
-    def __init__(self, model: Model, layout: Dtype, feet: Feet) -> None:
+    def __init__(self, model: Model, layout: Dtype) -> None:
         self.layout = self._accepted = layout
-        self._memory = np.zeros(1, layout)
-        self._bytes = self._memory.view(np.uint8)
-        self.position: Array = self._memory["position"][0]
-        self.velocity: Array = self._memory["velocity"][0]
-        self._reference: Array = self._memory["reference"][0]
-        self.measured = self._memory["measured"][0]
-        self._time = self._memory["time"]
+        memory = np.zeros(1, layout)
+        self.bytes = memory.view(np.uint8)
+        self._time = memory["time"]
         self.joints = _columns(model, layout)
-        self._sensors = feet.sensors
-        self._forces = floats_of(self._memory["force_torque"], 6)
-        self._force_flags = self._memory["force_torque"]["measured"][0]
         has_imu = "imu" in (layout.names or ())
-        self.motion = floats_of(self._memory["imu"], 10)[0] if has_imu else np.zeros(10)
-        self._motion_flags = self._memory["imu"]["measured"][0] if has_imu else np.zeros(1, np.uint16)
+        self.motion: Array = floats_of(memory["imu"], 10)[0] if has_imu else np.zeros(10)
+        """Quaternion, angular velocity and acceleration of the IMU."""
+        self.places = _places(layout)
 
     def take(self, state: Record) -> None:
         """Copy a state of the same layout."""
@@ -40,28 +34,12 @@ class Readings:
             if state.dtype != self.layout or labels(state.dtype) != labels(self.layout):
                 raise WrongRecord("this state is of another robot, or another kind, than the estimator was made for")
             self._accepted = state.dtype
-        self._bytes[:] = np.frombuffer(state, np.uint8)
+        self.bytes[:] = np.frombuffer(state, np.uint8)
 
     @property
     def time(self) -> float:
         """When it was measured."""
         return float(self._time[0])
-
-    def references(self) -> Array:
-        """Where the joints were told to be, in the order of the model."""
-        return self._reference[self.joints]
-
-    def wrenches(self) -> Array:
-        """Of the feet, in their sensors: f × 6."""
-        return self._forces[self._sensors]
-
-    def wrench_flags(self) -> Integers:
-        """What of them is measured."""
-        return self._force_flags[self._sensors].astype(np.int64)  # type: ignore[no-any-return]
-
-    def motion_flags(self) -> int:
-        """What the IMU measures."""
-        return int(self._motion_flags[0])
 
 
 def floats_of(field: Any, size: int) -> Array:
@@ -79,3 +57,23 @@ def _columns(model: Model, layout: Dtype) -> Integers:
         if name not in names:
             raise UnknownName("joint of the state", name, names)
     return np.array([names.index(name) for name in model.joint_names], np.int64)
+
+
+def _places(layout: Dtype) -> Integers:
+    """Where the kernel finds fields in a state, in bytes, in the order of `StateLayout`; no IMU is at −1."""
+    fields: Mapping[str, Any] = layout.fields or {}
+    imu, wrench = fields.get("imu"), fields["force_torque"]
+    force = wrench[0].base
+    return np.array(
+        [
+            *(fields[name][1] for name in ("position", "velocity", "reference", "measured")),
+            *((imu[1], _offset(imu[0].base, "measured")) if imu else (-1, 0)),
+            *(wrench[1], force.itemsize, _offset(force, "measured")),
+        ],
+        np.int64,
+    )
+
+
+def _offset(record: Dtype, name: str) -> int:
+    fields: Mapping[str, Any] = record.fields or {}
+    return int(fields[name][1])

@@ -8,16 +8,17 @@ ankle says what it is, and no encoder is differentiated twice. So there are 9 st
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from wholebody import _kernels
 from wholebody.errors import BadEstimator
-from wholebody.estimation import support_cycle as at
+from wholebody.estimation import records
 from wholebody.estimation.attitude import GRAVITY, LIKELY, check_deviations
-from wholebody.estimation.support_cycle import Filter, Legs, cycle
-from wholebody.estimation.support_kernels import BODY_ERROR, BODY_STATE, FOOT_ERROR, FOOT_STATE
+from wholebody.estimation.records import BODY, BODY_ERROR, FOOT, FOOT_ERROR, LEG, MOTION, numbers_of
 from wholebody.model.layout import Array
 
 
@@ -67,6 +68,27 @@ class SupportNoise:
         check_deviations(self)
 
 
+class Legs(NamedTuple):
+    """What encoders and force sensors say of each foot, from the IMU; all in one memory with the kernel."""
+
+    E: Array  # f × 3 × 3: unbent sole to IMU
+    p: Array  # f × 3: the ankle
+    p_dot: Array  # f × 3
+    torque: Array  # f × 2: of the ground about the ankle, in the axes of the sole; NaN if not measured
+    contact: Array  # f: 0 or 1
+    firm: Array  # f: 1 if the sole lies flat, 0 if it may rock on an edge
+
+
+class _Motion(NamedTuple):
+    """What an IMU says, one row each."""
+
+    gyro: Array
+    gyro_deviation: Array
+    accelerometer: Array
+    accelerometer_deviation: Array
+    up: Array  # zero if it says nothing of it
+
+
 class SupportFilter:
     """The filter alone: the caller fills `legs`, and hands over what the IMU says. BalanceEstimator does all that.
 
@@ -79,58 +101,40 @@ class SupportFilter:
         self.noise = noise = SupportNoise() if noise is None else noise
         self.spring = spring
         size = BODY_ERROR + FOOT_ERROR * feet
-        numbers = np.zeros(at.NUMBERS)
-        numbers[: at.GATE + 1] = (
-            *(noise.bias_drift, noise.inclinometer, noise.sole, noise.ankle, noise.rocking),
-            *(noise.torque, noise.free_velocity, noise.vibration, noise.flexing, noise.creep, noise.slip, GRAVITY),
-            *((spring.stiffness, spring.damping) if spring else (0.0, 0.0)),
-            LIKELY,
+        self._x, self._P = np.zeros((BODY.itemsize + feet * FOOT.itemsize) // 8), np.zeros((size, size))
+        body, ankles = self._x[: BODY.itemsize // 8].view(BODY)[0], self._x[BODY.itemsize // 8 :].view(FOOT)
+        self.orientation: Array = body["orientation"]
+        """The quaternion x y z w, IMU to world; like all that follow, in the kernel's own memory."""
+        self.gyro_bias: Array = body["gyro_bias"]
+        """What the gyro reads at rest, rad/s."""
+        self.velocity: Array = body["velocity"]
+        """Of the IMU, m/s, in its own axes."""
+        self.flexion: Array = ankles["flexion"]
+        """Roll and pitch of each ankle's spring, rad: feet × 2."""
+        self.flexion_rate: Array = ankles["flexion_rate"]
+        """Of roll and pitch, rad/s: feet × 2."""
+        self.ground: Array = ankles["ground"]
+        """The orientation of the ground under each foot, x y z w: feet × 4."""
+        self._legs, motion = np.zeros(feet, LEG), np.zeros(1, MOTION)
+        self._reading = _Motion(*(motion[field] for field in _Motion._fields))
+        self._memory = np.zeros(1, records.SUPPORT_MEMORY)
+        self.legs = Legs(*(self._legs[field] for field in Legs._fields))
+        self.legs.E[:] = np.eye(3)
+        self._settings = _settings(noise, spring)
+        self.handle = _kernels.estimation_support(
+            self._x, self._P, numbers_of(self._legs), self._settings, numbers_of(motion), numbers_of(self._memory)
         )
-        bent = (noise.flexion, noise.flexion_rate) if spring else (0.0, 0.0)
-        numbers[at.LEVEL :] = (noise.level, noise.heading, *bent)
-        self.filter = Filter(
-            x=np.zeros(BODY_STATE + FOOT_STATE * feet),
-            P=np.zeros((size, size)),
-            F=np.eye(BODY_ERROR),
-            memory=np.zeros((8, size)),
-            rows=np.zeros((3, size)),
-            scratch=np.zeros((12, 3)),
-            stood=np.zeros((2, feet)),
-            last=np.zeros((2, 3)),
-            numbers=numbers,
-            told=np.zeros(2),
-        )
-        self.legs = Legs(
-            E=np.tile(np.eye(3), (feet, 1, 1)),
-            p=np.zeros((feet, 3)),
-            p_dot=np.zeros((feet, 3)),
-            torque=np.zeros((feet, 2)),
-            contact=np.zeros(feet),
-            firm=np.zeros(feet),
-        )
-        self._nowhere = np.zeros(3)
-        self._gyro_deviation = np.full(3, noise.gyro)
-        self.start()
-        self.legs.contact[:] = self.legs.firm[:] = 1.0
-        self.update(np.zeros(3), np.array([0.0, 0.0, GRAVITY]), 1e-3)  # compiles now, not in a loop
-        self.legs.contact[:] = self.legs.firm[:] = 0.0
-        self.update(np.zeros(3), np.array([0.0, 0.0, GRAVITY]), 1e-3)
         self.start()
 
     def start(self, orientation: npt.ArrayLike = (0.0, 0.0, 0.0, 1.0)) -> None:
         """Begin anew at rest, the IMU turned like the quaternion x y z w."""
-        x, P = self.filter.x, self.filter.P
-        x[:], P[:] = 0.0, 0.0
-        x[:4] = orientation
-        x[BODY_STATE + 7 :: FOOT_STATE] = 1.0
-        for first, deviation in (
-            (0, self.noise.attitude_at_start),
-            (3, self.noise.bias_at_start),
-            (6, self.noise.velocity_at_start),
-        ):
-            np.fill_diagonal(P[first : first + 3, first : first + 3], deviation**2)
-        self.filter.stood[:] = 0.0
-        self.filter.last[:] = ((0.0, 0.0, 0.0), (0.0, 0.0, GRAVITY))
+        noise, self._x[:], self._P[:] = self.noise, 0.0, 0.0
+        self.orientation[:] = orientation
+        self.ground[:] = (0.0, 0.0, 0.0, 1.0)
+        deviations = (noise.attitude_at_start, noise.bias_at_start, noise.velocity_at_start)
+        np.fill_diagonal(self._P[:BODY_ERROR, :BODY_ERROR], np.repeat(deviations, 3) ** 2)
+        self._legs["stood"] = self._legs["lay_flat"] = 0.0
+        self._memory["gyro"], self._memory["accelerometer"] = 0.0, (0.0, 0.0, GRAVITY)
 
     def update(
         self,
@@ -146,52 +150,29 @@ class SupportFilter:
 
         `up` is the vertical in the IMU's axes, of unit length, from an IMU that gives roll and pitch.
         """
-        cycle(
-            self.filter,
-            self.legs,
-            gyro,
-            self._gyro_deviation if gyro_deviation is None else gyro_deviation,
-            accelerometer,
-            self.noise.accelerometer if accelerometer_deviation is None else accelerometer_deviation,
-            self._nowhere if up is None else up,
-            dt,
-        )
-
-    @property
-    def orientation(self) -> Array:
-        """The quaternion x y z w, IMU to world."""
-        return self.filter.x[:4]
-
-    @property
-    def gyro_bias(self) -> Array:
-        """What the gyro reads at rest, rad/s."""
-        return self.filter.x[4:7]
-
-    @property
-    def velocity(self) -> Array:
-        """Of the IMU, m/s, in its own axes."""
-        return self.filter.x[7:10]
-
-    @property
-    def flexion(self) -> Array:
-        """Roll and pitch of each ankle's spring, rad: feet × 2."""
-        return self._feet[:, :2]
-
-    @property
-    def flexion_rate(self) -> Array:
-        """Of roll and pitch, rad/s: feet × 2."""
-        return self._feet[:, 2:4]
-
-    @property
-    def _feet(self) -> Array:
-        return self.filter.x[BODY_STATE:].reshape(-1, FOOT_STATE)
+        reading, noise, given = self._reading, self.noise, accelerometer_deviation
+        reading.gyro[:], reading.accelerometer[:] = gyro, accelerometer
+        reading.gyro_deviation[:] = noise.gyro if gyro_deviation is None else gyro_deviation
+        reading.accelerometer_deviation[:] = noise.accelerometer if given is None else given
+        reading.up[:] = 0.0 if up is None else up
+        _kernels.estimation_update_support(self.handle, dt)
 
     @property
     def covariance(self) -> Array:
         """Of attitude error, bias, velocity, then per foot flexion, its rate and the ground's turn."""
-        return self.filter.P
+        return self._P
 
     @property
     def innovation(self) -> tuple[float, int]:
         """The normalised innovation squared of the last cycle, and how many numbers were measured in it."""
-        return float(self.filter.told[at.SURPRISE]), int(self.filter.told[at.ROWS])
+        return float(self._memory["surprise"][0]), int(self._memory["rows"][0])
+
+
+def _settings(noise: SupportNoise, spring: AnkleSpring | None) -> Array:
+    """All that the kernel is told once; stiff ankles never bend."""
+    known = {**asdict(noise), "gravity": GRAVITY, "gate": LIKELY}
+    if spring is None:
+        known |= {"stiffness": 0.0, "damping": 0.0, "flexion": 0.0, "flexion_rate": 0.0}
+    else:
+        known |= asdict(spring)
+    return np.array([known[name] for name in records.SUPPORT_SETTINGS])

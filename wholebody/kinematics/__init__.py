@@ -5,7 +5,6 @@ from wholebody.kinematics.collision import Collisions, Touch, TouchAt
 from wholebody.kinematics.iterative import GoalError, InverseKinematics, Solution
 from wholebody.kinematics.iterative_goals import ComGoal, Goal, OrientationGoal, PointGoal, PoseGoal
 from wholebody.kinematics.iterative_rates import GoalMotion, ResolvedMotion
-from wholebody.kinematics.warmup import warmup
 
 __all__ = [
     "ClosedForm",
@@ -25,5 +24,4 @@ __all__ = [
     "Solutions",
     "Touch",
     "TouchAt",
-    "warmup",
 ]

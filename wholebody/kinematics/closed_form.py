@@ -8,25 +8,22 @@ leg.solve_many(poses).joints                   # (n, 8, 6), one call for all
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from wholebody.errors import BadGoal, BadState, NoClosedForm
-from wholebody.kinematics import closed_form_batch as batch
+from wholebody import _kernels
+from wholebody.errors import BadGoal, BadState
 from wholebody.kinematics import shapes
 from wholebody.model.layout import Array
 from wholebody.robots.robot import Robot
 
 ARRIVED = 1e-8  # m, rad
+REACHED = 1e-9  # m: nearer than that is there
+AFTER_NEAREST = 18  # numbers of an answer after its joints: the pose they reach, m and rad from the goal
 Booleans = npt.NDArray[np.bool_]
 Pose = npt.ArrayLike
-KERNEL_WANTS: tuple[Literal["C"], Literal["A"], Literal["W"]] = (
-    "C",
-    "A",
-    "W",
-)  # a kernel would be compiled anew for an array laid out differently, or read-only
 
 
 class Solutions(NamedTuple):
@@ -52,7 +49,7 @@ class Solutions(NamedTuple):
     @property
     def reachable(self) -> bool:
         """Whether the rows reach the goal's position, to 1e-9 m; with six joints, its orientation too."""
-        return len(self.table) > 0 and self.distance <= batch.REACHED
+        return len(self.table) > 0 and self.distance <= REACHED
 
     @property
     def distance(self) -> float:
@@ -99,7 +96,7 @@ class ManySolutions(NamedTuple):
     @property
     def reachable(self) -> Booleans:
         """Of each pose."""
-        return self.distance <= batch.REACHED
+        return self.distance <= REACHED
 
     @property
     def distance(self) -> Array:
@@ -140,34 +137,13 @@ class ClosedForm:
     def __init__(self, chain: shapes.Chain) -> None:
         self.chain = chain
         self.joint_names = chain.joint_names
+        record = shapes.closed_form_record(chain)
         self.size = len(chain.lines)
-        if self.size == 6:
-            numbers = shapes.six_joint_numbers(chain)
-        elif self.size in (4, 5):
-            numbers = shapes.few_joint_numbers(chain)
-        else:
-            raise NoClosedForm(
-                f"{chain.name}: {self.size} joints ({', '.join(self.joint_names)}); the closed form has 4, 5 or 6. "
-                "Choose another base or tip, or lock joints with robot.locked(…)"
-            )
-        self._branches = batch.branches(self.size)
+        self.radian = float(record["radian"])
+        self.handle = _kernels.kinematics_closed_form(record.reshape(1).view(np.float64))
+        self._branches = shapes.BRANCHES[self.size]
         self._shape = (self._branches, self.size + 3)
-        self._rest = np.clip(0.0, chain.lower, chain.upper)
-        self.numbers = np.concatenate([numbers, self._rest])
-        self.lines = np.zeros((self.size + 4, 8))  # as closed_form_nearest has it
-        self.lines[: self.size, :6] = [[*line.direction, *line.point] for line in chain.lines]
-        self.lines[: self.size, 6], self.lines[: self.size, 7] = chain.lower, chain.upper
-        self.lines[self.size :, :4] = chain.home
-        self.radian = chain.length * (0.5 if self.size == 6 else 0.01)
-        self._compile()
-
-    def _compile(self) -> None:
-        """Run every kernel once: if it must be compiled, that is done now and never in a loop."""
-        self.solve(self.forward(self._rest))
-        self.nearest(self.chain.home)
-        self.solve_many(self.chain.home[None])
-        self.follow(self.chain.home[None], self._rest)
-        batch.all_branches.disable_compile()  # type: ignore[attr-defined]  # what it was not compiled for: a TypeError
+        self._rest = record["rest"][: self.size].copy()
 
     @classmethod
     def of(cls, robot: Robot, base: str, tip: str) -> ClosedForm:
@@ -180,11 +156,11 @@ class ClosedForm:
 
     def forward(self, joints: npt.ArrayLike) -> Array:
         """Where the tip stands in the base: a 4 × 4 matrix, or (n, 4, 4) for n rows of joints."""
-        rows = np.require(joints, np.float64, KERNEL_WANTS)
+        rows = np.ascontiguousarray(joints, np.float64)
         if rows.ndim not in (1, 2) or rows.shape[-1] != self.size:
             raise BadState(f"{self.chain.name}: {self.size} joints in a row, or rows of them, not {rows.shape}")
         poses = np.empty((rows.size // self.size, 4, 4))
-        batch.forward_many(self.lines, rows.reshape(-1, self.size), poses)
+        _kernels.kinematics_forward(self.handle, rows, poses)
         return poses if rows.ndim == 2 else poses[0]
 
     def solve(self, pose: Pose, *, limits: bool = False, swivel: float | None = None) -> Solutions:
@@ -195,9 +171,9 @@ class ClosedForm:
         table = np.empty(self._shape)
         angle = np.nan if swivel is None else self._swivel(swivel)
         try:
-            count = batch.all_branches(self.numbers, pose, angle, limits, table)  # type: ignore[arg-type]
-        except TypeError:  # an array laid out differently, or none
-            count = batch.all_branches(self.numbers, self._matrix(pose), angle, limits, table)
+            count = _kernels.kinematics_solve(self.handle, pose, angle, limits, table)
+        except ValueError:  # an array laid out differently, or none
+            count = _kernels.kinematics_solve(self.handle, self._matrix(pose), angle, limits, table)
         if count == self._branches:
             return Solutions(table)
         if count < 0:
@@ -209,25 +185,25 @@ class ClosedForm:
     ) -> Nearest:
         """The joints within limits that come nearest to a pose; of several that reach it, those nearest to a posture.
 
-        If none reaches it: least √(distance² + (radian · turn)²), found from every branch (see closed_form_nearest).
+        If none reaches it: least √(distance² + (radian · turn)²), found from every branch (see closed_form_nearest.c).
         radian: how many metres a radian counts; half the chain's length, and with four or five joints, whose
         orientation is never theirs to choose, a hundredth of it. A swivel is kept as long as limits and reach allow it.
         """
         posture = self._rest if to is None else self._vector(to)
         angle = np.nan if swivel is None else self._swivel(swivel)
         counts = self.radian if radian is None else self._metres(radian)
-        answer = np.empty(self.size + batch.REST)
-        wrong = batch.nearest(self.numbers, self.lines, self._matrix(pose), posture, angle, counts, answer)
+        answer = np.empty(self.size + AFTER_NEAREST)
+        wrong = _kernels.kinematics_nearest(self.handle, self._matrix(pose), posture, angle, counts, answer)
         if wrong:
             raise self._bad(pose) if wrong == -1 else self._not_finite(posture)
         return self._answer(answer)
 
     def solve_many(self, poses: Pose) -> ManySolutions:
-        """All branches of many poses, (n, 4, 4), in one call of compiled code."""
+        """All branches of many poses, (n, 4, 4), in one call."""
         goals = self._matrices(poses)
         table = np.empty((len(goals), *self._shape))
         counts = np.empty(len(goals), np.int64)
-        bad = batch.many(self.numbers, goals, self._rest, table, counts)
+        bad = _kernels.kinematics_solve_many(self.handle, goals, table, counts)
         if bad >= 0:
             raise self._bad(goals[bad], f"row {bad}: ")
         return ManySolutions(table, counts)
@@ -235,8 +211,8 @@ class ClosedForm:
     def follow(self, poses: Pose, start: npt.ArrayLike) -> tuple[Nearest, ...]:
         """A path of poses, (n, 4, 4): the nearest of each, chosen by that of the one before."""
         goals, near = self._matrices(poses), self._posture(start).copy()
-        answers = np.empty((len(goals), self.size + batch.REST))
-        bad = batch.follow(self.numbers, self.lines, goals, near, self.radian, answers)
+        answers = np.empty((len(goals), self.size + AFTER_NEAREST))
+        bad = _kernels.kinematics_follow(self.handle, goals, near, answers)
         if bad >= 0:
             raise self._bad(goals[bad], f"row {bad}: ")
         return tuple(self._answer(each) for each in answers)
@@ -248,7 +224,7 @@ class ClosedForm:
     # --- at the door -------------------------------------------------------------------------------
 
     def _matrix(self, pose: Pose) -> Array:
-        if type(pose) is np.ndarray and pose.shape == (4, 4) and pose.dtype == np.float64 and pose.flags.carray:
+        if type(pose) is np.ndarray and pose.shape == (4, 4) and pose.dtype == np.float64 and pose.flags.c_contiguous:
             return pose
         array = _floats(pose)
         if array.shape != (4, 4):
@@ -272,10 +248,10 @@ class ClosedForm:
             type(joints) is np.ndarray
             and joints.shape == (self.size,)
             and joints.dtype == float
-            and joints.flags.carray
+            and joints.flags.c_contiguous
         ):
             return joints
-        array = np.require(joints, np.float64, KERNEL_WANTS)
+        array = np.ascontiguousarray(joints, np.float64)
         if array.shape != (self.size,):
             raise BadState(
                 f"{self.chain.name}: not {self.size} joints but {array.shape}: {', '.join(self.joint_names)}"
@@ -312,6 +288,6 @@ class ClosedForm:
 
 def _floats(values: npt.ArrayLike) -> Array:
     try:
-        return np.require(values, np.float64, KERNEL_WANTS)
+        return np.ascontiguousarray(values, np.float64)
     except (TypeError, ValueError) as error:
         raise BadGoal(f"a pose is a 4 × 4 matrix of numbers: {error}") from None

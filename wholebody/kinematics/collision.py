@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin  # type: ignore[import-untyped]
 
+from wholebody import _kernels
 from wholebody.errors import BadRobot, BadState
-from wholebody.kinematics import collision_kernels as kernels
 from wholebody.kinematics.collision_shapes import Pair, geometry, link_pairs, solids
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
@@ -74,7 +74,6 @@ class Collisions:
         self.tight: frozenset[Pair] = self._found_in_postures() if margin > 0.0 else frozenset()
         if self.tight:
             self._build(self.tight)
-        self.check(self.model.neutral())  # compile
 
     def __repr__(self) -> str:
         """Name and size."""
@@ -153,10 +152,12 @@ class Collisions:
         self._names = [(shapes[one].link, shapes[other].link) for one, other in pairs]
         self._pairs = np.array(pairs, np.int64).reshape(-1, 2)
         self._links = np.array([index[each.link] for each in shapes], np.int64)
-        self._at = np.array([each.at for each in shapes]).reshape(-1, 4, 4)
-        self._half = np.array([each.half for each in shapes]).reshape(-1, 3)
-        self._low, self._high = np.empty((len(shapes), 3)), np.empty((len(shapes), 3))
         self._gap, self._near = np.empty(len(pairs)), np.empty(len(pairs), np.int64)
+        at = np.array([each.at for each in shapes]).reshape(-1, 4, 4)
+        half = np.array([each.half for each in shapes]).reshape(-1, 3)
+        self._boxes = _kernels.kinematics_boxes(
+            self._links, at, half, np.empty_like(half), np.empty_like(half), self._pairs, self._gap, self._near
+        )
         self._geometry = geometry(self.model, shapes, pairs)
         self._data = pin.GeometryData(self._geometry)
         self._kinematics = self.model.pinocchio.createData()
@@ -169,11 +170,10 @@ class Collisions:
     def _place(self, state: State, within: float) -> int:
         """Put all shapes where they are in a state; how many pairs have boxes not further apart than that."""
         snapshot = state if isinstance(state, Snapshot) else self.model.at(self._configuration(state))
-        kernels.boxes(snapshot.placements, self._links, self._at, self._half, self._low, self._high)
-        count = kernels.gaps(self._low, self._high, self._pairs, within, self._gap, self._near)
+        count = _kernels.kinematics_place_boxes(self._boxes, snapshot.placements, within)
         q = self.model.to_pinocchio(snapshot.q)
         pin.updateGeometryPlacements(self.model.pinocchio, self._kinematics, self._geometry, self._data, q)
-        return int(count)
+        return count
 
     def _configuration(self, state: npt.ArrayLike) -> Array:
         values = np.asarray(state, np.float64)

@@ -4,23 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from wholebody import _kernels
 from wholebody.errors import BadGoal, BadState, UnknownName
 from wholebody.kinematics.iterative_goals import ComGoal, Goal, flat_target, rows_of
-from wholebody.kinematics.iterative_kernels import Settings, solve
-from wholebody.kinematics.iterative_rows import Problem
 from wholebody.kinematics.iterative_variables import BASE, mobility_of, support_of, variables_of
-from wholebody.model import layout
-from wholebody.model.layout import Array
+from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 
 REASONS = ("converged", "the error falls no further", "out of iterations")
 """How an iteration can end, in the order of the kernel's codes."""
 
 METHODS = ("least squares", "transpose")
+
+
+class Problem(NamedTuple):
+    """All that stays the same from one solve to the next; C reads these fields by name (inverse.h)."""
+
+    integers: Integers  # of the model
+    numbers: Array
+    frame: Integers  # of each goal, −1 for the centre of mass
+    tolerance: Array  # of each goal: m, rad; infinite for what it does not ask for
+    axes: Array  # goals × 3: 1 for the axes of the world on which it asks for a position
+    row: Integers  # m × 3: goal, what, axis
+    scale: Array  # m: √weight of each row
+    variable: Integers  # of each column of v: the variable that moves it, −1 if none does
+    ratio: Array  # of each column of v: how far it moves with its variable
+    place: Integers  # in q, of each variable; −1 for one of the base
+    lower: Array  # of each variable
+    upper: Array
+    home: Array
+    mobility: Array  # W⁻¹ of each variable
+    seeds: Array  # restarts × variables
+    support: int  # the frame that stays where it is while the base moves, or −1
+
+
+class Settings(NamedTuple):
+    """How to iterate."""
+
+    regularisation: float
+    locality: float
+    stall: float
+    patience: int
+    iterations: int
+    transpose: bool
+    homing: int
 
 
 @dataclass(frozen=True)
@@ -121,12 +153,13 @@ class InverseKinematics:
         for goal, what, axis, _ in rows:
             asked[goal, what % 2, axis] = 1.0
         tolerance = np.where(asked.any(axis=2), (position_tolerance, rotation_tolerance), np.inf)
+        finite = np.nan_to_num(np.stack([variables.lower, variables.upper]), posinf=np.pi, neginf=-np.pi)
+        unit = np.random.default_rng(seed).uniform(size=(int(restarts), len(variables.place)))
         self._targets = np.array([flat_target(goal, goal.target) for goal in self.goals])
         self._problem = Problem(
             integers=model.integers,
             numbers=model.numbers,
             frame=np.array([-1 if isinstance(g, ComGoal) else model.frame(g.frame) for g in self.goals], np.int64),
-            target=self._targets,
             tolerance=tolerance,
             axes=asked[:, 0].copy(),
             row=np.array([row[:3] for row in rows], np.int64),
@@ -138,19 +171,15 @@ class InverseKinematics:
             upper=variables.upper,
             home=self._home(home)[np.maximum(variables.place, 0)],
             mobility=mobility_of(model, variables, mass_weighting, support, joint_weights or {}),
+            seeds=finite[0] + unit * (finite[1] - finite[0]),
             support=support,
-            anchor=np.zeros(12),
         )
         self._settings = Settings(
             float(regularisation), float(locality), float(stall), int(patience), int(max_iterations),
             method == "transpose", 0 if home is None else int(max_iterations),
         )  # fmt: skip
-        finite = np.nan_to_num(np.stack([variables.lower, variables.upper]), posinf=np.pi, neginf=-np.pi)
-        unit = np.random.default_rng(seed).uniform(size=(int(restarts), len(variables.place)))
-        self._throws = finite[0] + unit * (finite[1] - finite[0])
-        self._storage = np.zeros(layout.size(model.integers))
+        self._solver = _kernels.kinematics_inverse(model.tree, self._problem, self._settings)
         self._nothing = np.empty((0, model.nq + 1))
-        self.solve(model.neutral())
 
     def solve(
         self, start: npt.ArrayLike, targets: Sequence[npt.ArrayLike] | None = None, record: bool = False
@@ -161,25 +190,21 @@ class InverseKinematics:
         the joint limits first.
         """
         q = self._start(start)
-        problem = self._problem
+        given = self._targets
         if targets is not None:
             if len(targets) != len(self.goals):
                 raise BadGoal(f"{len(targets)} targets for {len(self.goals)} goals; give one for each")
             pairs = zip(self.goals, targets, strict=True)
-            problem = problem._replace(target=np.array([flat_target(goal, target) for goal, target in pairs]))
-        if problem.support >= 0:
-            at = self.model.at(q).placement(problem.support)
-            problem.anchor[:9], problem.anchor[9:] = at[:3, :3].ravel(), at[:3, 3]
+            given = np.array([flat_target(goal, target) for goal, target in pairs])
         gaps = np.zeros((len(self.goals), 6))
         history = self._nothing
         if record:
-            most = self._settings.iterations * (len(self._throws) + 2) + self._settings.homing
-            history = np.empty((most + len(self._throws) + 2, self.model.nq + 1))
-        code, iterations, restarts, written = solve(
-            problem, self._settings, self._storage, q, gaps, self._throws, history
-        )
+            descents = len(self._problem.seeds) + 2
+            most = self._settings.iterations * descents + self._settings.homing + descents
+            history = np.empty((most, self.model.nq + 1))
+        code, iterations, restarts, written = _kernels.kinematics_inverse_solve(self._solver, given, q, gaps, history)
         squares = gaps * gaps
-        position = np.sqrt((squares[:, :3] * problem.axes).sum(axis=1)).tolist()
+        position = np.sqrt((squares[:, :3] * self._problem.axes).sum(axis=1)).tolist()
         rotation = np.sqrt(squares[:, 3:].sum(axis=1)).tolist()
         return Solution(
             q=q,

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from wholebody import _kernels
 from wholebody.errors import BadGoal
 from wholebody.model.layout import Array
+
+LINEAR, ANGULAR, COM = 0, 1, 2
+"""What a coordinate of a goal is of: a frame's position, its rotation, or the centre of mass."""
 
 ROTATION_TOLERANCE = 1e-6
 """A matrix R is a rotation if RᵀR is 1, and its determinant, to this."""
@@ -117,19 +121,23 @@ def flat_target(goal: Goal, given: npt.ArrayLike) -> Array:
     return flat
 
 
+def rotation_gap(to: Array, at: Array) -> tuple[float, float, float]:
+    """The rotation vector of R* Rᵀ, in world, by the shorter way: R* is 3 × 3 or by rows, `at` a 4 × 4 placement."""
+    return _kernels.kinematics_rotation_gap(np.ascontiguousarray(to), np.ascontiguousarray(at))
+
+
 def rows_of(goal: Goal, index: int) -> list[tuple[int, int, int, float]]:
     """One row for each coordinate of a goal: its index, what it is of, the axis, and √weight."""
-    linear, angular, com = 0, 1, 2
     match goal:
         case PointGoal():
-            return [(index, linear, axis, _root(goal, goal.weight)) for axis in _axes(goal, goal.axes)]
+            return [(index, LINEAR, axis, _root(goal, goal.weight)) for axis in _axes(goal, goal.axes)]
         case ComGoal():
-            return [(index, com, axis, _root(goal, goal.weight)) for axis in _axes(goal, goal.axes)]
+            return [(index, COM, axis, _root(goal, goal.weight)) for axis in _axes(goal, goal.axes)]
         case OrientationGoal():
-            return [(index, angular, axis, _root(goal, goal.weight)) for axis in range(3)]
+            return [(index, ANGULAR, axis, _root(goal, goal.weight)) for axis in range(3)]
         case PoseGoal():
-            place = [(index, linear, axis, _root(goal, goal.weight)) for axis in range(3)]
-            return place + [(index, angular, axis, _root(goal, goal.rotation_weight)) for axis in range(3)]
+            place = [(index, LINEAR, axis, _root(goal, goal.weight)) for axis in range(3)]
+            return place + [(index, ANGULAR, axis, _root(goal, goal.rotation_weight)) for axis in range(3)]
 
 
 def _root(goal: Goal, weight: float) -> float:

@@ -10,8 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody.errors import BadGoal
-from wholebody.kinematics.iterative_goals import ComGoal, Goal, flat_target, name_of, rows_of
-from wholebody.kinematics.iterative_rows import ANGULAR, COM, rotation_gap
+from wholebody.kinematics.iterative_goals import (
+    ANGULAR,
+    COM,
+    ComGoal,
+    Goal,
+    flat_target,
+    name_of,
+    rotation_gap,
+    rows_of,
+)
 from wholebody.kinematics.iterative_variables import BASE, support_of, variables_of
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
@@ -125,7 +133,7 @@ class ResolvedMotion:
                     J.append(snapshot.com_jacobian[axis])
                     continue
                 if what == ANGULAR:
-                    gap, row = rotation_gap(target, snapshot.placement(frame))[axis], 3 + axis
+                    gap, row = rotation_gap(target[:9], snapshot.placement(frame))[axis], 3 + axis
                 else:
                     gap, row = float(target[9 + axis] - snapshot.position(frame)[axis]), axis
                 error.append(gap)

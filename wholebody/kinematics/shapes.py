@@ -6,12 +6,46 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from wholebody.errors import NoClosedForm, UnknownName
-from wholebody.kinematics import closed_form_few as few
-from wholebody.kinematics import closed_form_kernels as six
 from wholebody.model.layout import Array
 from wholebody.robots.robot import Joint, Robot, Sensor, Surface
+
+Record = npt.NDArray[np.void]  # of the type CHAIN
+
+MOST_JOINTS = 6
+BRANCHES = {4: 4, 5: 4, 6: 8}  # of so many joints
+
+_LINE = np.dtype([("axis", "f8", 3), ("point", "f8", 3)])
+CHAIN = np.dtype(
+    [
+        ("joints", "i8"),
+        ("radian", "f8"),
+        ("lower", "f8", MOST_JOINTS),
+        ("upper", "f8", MOST_JOINTS),
+        ("rest", "f8", MOST_JOINTS),
+        ("line", _LINE, MOST_JOINTS),
+        ("home", "f8", (4, 4)),
+        ("home_back", "f8", (3, 3)),
+        ("home_back_translation", "f8", 3),
+        ("centre", "f8", 3),
+        ("frame_1", "f8", (3, 3)),
+        ("frame_3", "f8", (3, 3)),
+        ("tilt", "f8"),
+        ("backwards", "i8"),
+        ("single_last", "i8"),
+        ("parallel", "i8"),
+        ("single", _LINE),
+        ("pair_i", _LINE),
+        ("pair_j", _LINE),
+        ("meeting", "f8", 3),
+        ("knot", "f8", 3),
+        ("reach", "f8", 2),
+        ("elbow", "f8", 3),
+    ]
+)
+"""A chain as C has it: the struct ClosedForm of closed_form.h, field by field."""
 
 SAME_POINT = 1e-9  # m: lines that pass each other nearer than that meet
 SAME_DIRECTION = 1e-9
@@ -139,13 +173,34 @@ def _add(joint: Joint, pose: Array, sign: float, joints: list[Joint], lines: lis
     lines.append(Line(joint.name, sign * pose[:3, :3] @ axis, pose[:3, 3].copy()))
 
 
-def six_joint_numbers(chain: Chain) -> Array:
-    """The numbers by which the kernel knows a chain of six; NoClosedForm says why there are none."""
+def closed_form_record(chain: Chain) -> Record:
+    """The record CHAIN by which C knows a chain; NoClosedForm says why there is none."""
+    joints = len(chain.lines)
+    if joints not in BRANCHES:
+        raise NoClosedForm(
+            f"{chain.name}: {joints} joints ({', '.join(chain.joint_names)}); the closed form has 4, 5 or 6. "
+            "Choose another base or tip, or lock joints with robot.locked(…)"
+        )
+    record = _of_six(chain) if joints == MOST_JOINTS else _of_few(chain)
+    home_back = inverse(chain.home)
+    record["joints"] = joints
+    record["radian"] = chain.length * (0.5 if joints == MOST_JOINTS else 0.01)
+    record["lower"][:joints], record["upper"][:joints] = chain.lower, chain.upper
+    record["rest"][:joints] = np.clip(0.0, chain.lower, chain.upper)
+    record["line"]["axis"][:joints] = [line.direction for line in chain.lines]
+    record["line"]["point"][:joints] = [line.point for line in chain.lines]
+    record["home"] = chain.home
+    record["home_back"], record["home_back_translation"] = home_back[:3, :3], home_back[:3, 3]
+    return record
+
+
+def _of_six(chain: Chain) -> Record:
+    """What six joints need besides lines and limits."""
     reasons = []
     for backwards in (False, True):
         lines = chain.lines[::-1] if backwards else chain.lines
         try:
-            return _numbers(chain, lines, backwards)
+            return _placed_by_three(lines, backwards)
         except NoClosedForm as error:
             reasons.append(str(error))
     raise NoClosedForm(
@@ -154,30 +209,27 @@ def six_joint_numbers(chain: Chain) -> Array:
     )
 
 
-def _numbers(chain: Chain, lines: tuple[Line, ...], backwards: bool) -> Array:
+def _placed_by_three(lines: tuple[Line, ...], backwards: bool) -> Record:
+    """A spherical end whose centre three joints place, seen from that end."""
     centre = spherical_centre(lines)
     i, j, single, parallel = _pair(lines, centre)
-    numbers = _shared_numbers(chain, lines, centre, six.SIZE)
-    numbers[six.REACH : six.REACH + 2] = 0.0, np.inf
+    record = _spherical(lines, centre)
+    record["reach"] = 0.0, np.inf
     knot = lines[4].meets(lines[5])
     if knot is not None:
-        numbers[six.KNOT : six.KNOT + 3] = knot
-        numbers[six.REACH : six.REACH + 2] = circle_distances(lines[3], centre, knot)
-    for begin, index in ((six.SINGLE, single), (six.PAIR_I, i), (six.PAIR_J, j)):
-        numbers[begin : begin + 3] = lines[index].direction
-        numbers[begin + 3 : begin + 6] = lines[index].point
-    numbers[six.BACKWARDS], numbers[six.SINGLE_LAST], numbers[six.PARALLEL] = backwards, single == 5, parallel
+        record["knot"], record["reach"] = knot, circle_distances(lines[3], centre, knot)
+    for name, index in (("single", single), ("pair_i", i), ("pair_j", j)):
+        record[name]["axis"], record[name]["point"] = lines[index].direction, lines[index].point
+    record["backwards"], record["single_last"], record["parallel"] = backwards, single == 5, parallel
     if not parallel:
-        numbers[six.MEETING : six.MEETING + 3] = lines[i].meets(lines[j])
+        record["meeting"] = lines[i].meets(lines[j])
     if knot is not None and not parallel and single == 3:
-        numbers[six.ELBOW : six.ELBOW + 3] = _elbow(lines, centre, knot)
-    numbers[six.LOWER : six.LOWER + 6] = chain.lower
-    numbers[six.UPPER : six.UPPER + 6] = chain.upper
-    return numbers
+        record["elbow"] = _elbow(lines, centre, knot)
+    return record
 
 
-def few_joint_numbers(chain: Chain) -> Array:
-    """The numbers by which the kernel knows an arm of four or five; NoClosedForm says why there are none."""
+def _of_few(chain: Chain) -> Record:
+    """What an arm of four or five joints needs besides lines and limits."""
     lines, joints = chain.lines, len(chain.lines)
     tip = chain.home[:3, 3]
     try:
@@ -193,27 +245,15 @@ def few_joint_numbers(chain: Chain) -> Array:
             f"{chain.name}: the tip is {lines[4].distance(tip):.4g} m beside the axis of '{lines[4].name}'; "
             "with five joints it has to be on it. Choose another tip, or iterative inverse kinematics"
         )
-    numbers = _shared_numbers(chain, lines, centre, few.SIZE)
-    numbers[few.TIP : few.TIP + 3] = tip
-    numbers[few.ELBOW : few.ELBOW + 6] = np.concatenate([lines[3].direction, lines[3].point])
-    numbers[few.LAST : few.LAST + 3] = lines[4].direction if joints == 5 else 0.0
-    numbers[few.LIMITS : few.LIMITS + joints] = chain.lower
-    numbers[few.LIMITS + 5 : few.LIMITS + 5 + joints] = chain.upper
-    return numbers
+    return _spherical(lines, centre)
 
 
-def _shared_numbers(chain: Chain, lines: Sequence[Line], centre: Array, size: int) -> Array:
-    """The numbers that all chains have, at their places, and zeros."""
-    numbers = np.zeros(size)
-    frame_1, frame_3, tilt = euler_frames(lines)
-    home = inverse(chain.home)
-    numbers[six.CENTRE : six.CENTRE + 3] = centre
-    numbers[six.FRAME_1 : six.FRAME_1 + 9] = frame_1.T.ravel()
-    numbers[six.FRAME_3 : six.FRAME_3 + 9] = frame_3.T.ravel()
-    numbers[six.TILT] = tilt
-    numbers[six.HOME : six.HOME + 9] = home[:3, :3].ravel()
-    numbers[six.HOME + 9 : six.HOME + 12] = home[:3, 3]
-    return numbers
+def _spherical(lines: Sequence[Line], centre: Array) -> Record:
+    """A record with the fields of the spherical end, and zeros."""
+    record: Record = np.zeros((), CHAIN)
+    frame_1, frame_3, record["tilt"] = euler_frames(lines)
+    record["centre"], record["frame_1"], record["frame_3"] = centre, frame_1.T, frame_3.T
+    return record
 
 
 def spherical_centre(lines: Sequence[Line]) -> Array:

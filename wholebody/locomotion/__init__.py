@@ -6,7 +6,6 @@ from wholebody.locomotion.gait import Gait, gait_of
 from wholebody.locomotion.pattern import Pattern
 from wholebody.locomotion.target import Target
 from wholebody.locomotion.walker import Walker
-from wholebody.locomotion.warmup import warmup
 
 __all__ = [
     "Command",
@@ -22,5 +21,4 @@ __all__ = [
     "Walker",
     "gait_of",
     "stabilizer_named",
-    "warmup",
 ]

@@ -9,17 +9,16 @@ import numpy as np
 from wholebody.locomotion.footsteps import Feet
 from wholebody.locomotion.pendulum import ORDERS
 from wholebody.locomotion.swing import from_rest_to_rest
-from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
 FACTORIALS: Array = np.array([math.factorial(order) for order in range(ORDERS)], dtype=float)
 
 
-@compiled
 def borne_by_left(point: Array, left: Array, right: Array) -> float:
     """Of the weight, if the ground pushes at a point: (p − r) · (l − r) / |l − r|², of feet that push at l and r."""
-    x, y = left[0] - right[0], left[1] - right[1]
-    share: float = ((point[0] - right[0]) * x + (point[1] - right[1]) * y) / max(x * x + y * y, 1e-9)
+    (px, py), (lx, ly), (rx, ry) = point.tolist(), left.tolist(), right.tolist()
+    x, y = lx - rx, ly - ry
+    share: float = ((px - rx) * x + (py - ry) * y) / max(x * x + y * y, 1e-9)
     return min(max(share, 0.0), 1.0)
 
 

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(8)
@@ -17,7 +16,6 @@ LEAST = 0.25
 """Of what the weight alone would do: legs so heavy that less is left are not for catching."""
 
 
-@compiled
 def caught_by_a_step(omega: float, leg_share: float, left: float, double_support: float, then: float) -> float:
     """Δξ / d of the plan when a foot lands that is put further by d, in `left` seconds, as is all that follows.
 
@@ -33,10 +31,7 @@ def caught_by_a_step(omega: float, leg_share: float, left: float, double_support
     return max(weight - leg_share * legs, LEAST * weight)
 
 
-@compiled
 def _way_to_come(omega: float, duration: float) -> float:
     """ω ∫ e⁻ᵚᵗ x(t) dt of a foot that goes a metre in that time, and stays there."""
-    total = 0.0
-    for i in range(len(SHARES)):
-        total += WAYS[i] * math.exp(-omega * duration * SHARES[i])
+    total = float(WAYS @ np.exp(-omega * duration * SHARES))
     return omega * duration * total + math.exp(-omega * duration)

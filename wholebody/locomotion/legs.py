@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 
+from wholebody import _kernels
 from wholebody.errors import BadGoal, NoClosedForm
 from wholebody.kinematics import ClosedForm, shapes
-from wholebody.kinematics.closed_form_batch import REST, nearest
 from wholebody.locomotion.gait import SOLES
-from wholebody.model.compiled import compiled, inlined
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.robots.robot import Robot
-
-Chain = tuple[Array, Array, float]  # a ClosedForm's numbers, lines and radian
 
 BENT = 0.02  # rad: less is a straight leg, which may bend either way
 
@@ -32,7 +28,7 @@ class Legs:
         robot = model.robot
         self.model = model
         self.chains = tuple(leg(robot, sole) for sole in SOLES)
-        self.columns = tuple(np.array([robot.index[name] for name in leg.joint_names]) for leg in self.chains)
+        self.columns = tuple(np.array([robot.index[name] for name in leg.joint_names], np.int64) for leg in self.chains)
         self._q = model.posture("stand")
         self._q[:7] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
         self.joints = self._q[7:]
@@ -41,7 +37,8 @@ class Legs:
         self._others[np.concatenate(self.columns)] = False
         self._free = self._others.copy()  # those that nobody else has
         self.reach = 0.0
-        self._parts = tuple((leg.numbers, leg.lines, leg.radian) for leg in self.chains), self.columns, self.joints
+        (left, right), (left_columns, right_columns) = self.chains, self.columns
+        self._handle = _kernels.locomotion_legs(left.handle, right.handle, left_columns, right_columns, self.joints)
         self._seen: Snapshot | None = None  # with the joints as they are
 
     def balance(
@@ -55,8 +52,9 @@ class Legs:
         """
         before = self._seen or self.seen_from_pelvis()
         self.reach, self._seen = 0.0, None
-        com, jacobian = before.com_in_world, before.com_jacobian
-        self.reach = put(*self._parts, com_in_world, rotation, soles_to_world, com, jacobian, rounds)
+        self.reach = _kernels.locomotion_put_legs(
+            self._handle, self.model.tree, before.handle, com_in_world, rotation, *soles_to_world, rounds
+        )
         if self.reach < 0.0:
             raise BadGoal(f"soles cannot be put to {soles_to_world} below a centre of mass at {com_in_world}")
         self._seen = self.seen_from_pelvis()
@@ -105,56 +103,6 @@ def leg(robot: Robot, sole: str) -> ClosedForm:
         ) from error
 
 
-@compiled
-def put(
-    chains: tuple[Chain, ...],
-    columns: tuple[Integers, ...],
-    joints: Array,
-    com_in_world: Array,
-    rotation: Array,
-    soles_to_world: tuple[Array, Array],
-    com_in_pelvis: Array,
-    com_jacobian: Array,
-    rounds: int,
-) -> float:
-    """Put centre of mass and soles there; how far a sole stays away from it, m, or −1 if that is no pose.
-
-    com_in_pelvis and its Jacobian are those of the joints as they are. The legs move it by J Δq, to second order.
-    """
-    com, pose, reach = com_in_pelvis.copy(), np.eye(4), 0.0
-    for _ in range(rounds):
-        pelvis = under(com_in_world, rotation, com)
-        reach = 0.0
-        for side in range(2):
-            (numbers, lines, radian), where = chains[side], columns[side]
-            _see_from(rotation, pelvis, soles_to_world[side], pose)
-            near = joints[where]
-            answer = np.empty(near.size + REST)
-            if nearest(numbers, lines, pose, near, math.nan, radian, answer) != 0:
-                return -1.0
-            for j in range(near.size):
-                joints[where[j]] = answer[j]
-                for i in range(3):
-                    com[i] += com_jacobian[i, 6 + where[j]] * (answer[j] - near[j])
-            reach = max(reach, answer[near.size + 16])
-    return reach
-
-
-@compiled
 def under(com_in_world: Array, rotation: Array, com_in_pelvis: Array) -> Array:
     """Where the pelvis is, from where the centre of mass is to be."""
-    pelvis = com_in_world.copy()
-    for i in range(3):
-        for k in range(3):
-            pelvis[i] -= rotation[i, k] * com_in_pelvis[k]
-    return pelvis
-
-
-@inlined
-def _see_from(rotation: Array, origin: Array, sole: Array, into: Array) -> None:
-    """A pose in the axes of the pelvis, 4 × 4."""
-    for i in range(3):
-        into[i, 3] = 0.0
-        for k in range(3):
-            into[i, 3] += rotation[k, i] * (sole[k, 3] - origin[k])
-            into[i, k] = rotation[0, i] * sole[0, k] + rotation[1, i] * sole[1, k] + rotation[2, i] * sole[2, k]
+    return com_in_world - rotation @ com_in_pelvis

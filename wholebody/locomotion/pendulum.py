@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from wholebody import _kernels
 from wholebody.errors import BadGait
-from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
 GRAVITY = 9.81
@@ -100,13 +100,14 @@ class ZmpPath:
         self._curves = np.zeros((count, ORDERS, 2)) if added is None else np.array(added, np.float64)
         self._curves[:, 0] += knots
         self._curves[:-1, 1] += np.diff(knots, axis=0) / np.diff(self.times)[:, None]
-        self._coefficients = np.empty((count, 4))
-        solve_path(self.times, self._curves, omega, np.array(start_in_world, np.float64), self._coefficients)
+        self._curves = np.ascontiguousarray(self._curves)
+        start = np.array(start_in_world, np.float64)
+        self._solved = _kernels.locomotion_path(self.times, self._curves, np.empty((count, 4)), omega, start)
 
     def at(self, time: float) -> PendulumState:
         """Everything at a time."""
         numbers = np.empty((4, 2))
-        evaluate_path(self.times, self._curves, self.omega, self._coefficients, time, numbers)
+        _kernels.locomotion_path_at(self._solved, time, numbers)
         return PendulumState(numbers[0], numbers[1], numbers[2], numbers[3])
 
 
@@ -117,65 +118,3 @@ class PendulumState(NamedTuple):
     dcm: Array
     com: Array
     com_velocity: Array
-
-
-@compiled
-def solve_path(times: Array, curves: Array, omega: float, start: Array, coefficients: Array) -> None:
-    """C and D of each piece, x and y; the last row is for what comes after the last knot: C = 0."""
-    pieces = len(times) - 1
-    values = np.empty(3)
-    for k in range(2):
-        dcm = curves[pieces, 0, k]
-        for i in range(pieces - 1, -1, -1):
-            T = times[i + 1] - times[i]
-            particular(curves[i, :, k], T, omega, values)
-            C = dcm - values[1]
-            coefficients[i, k] = C
-            particular(curves[i, :, k], 0.0, omega, values)
-            dcm = values[1] + C * math.exp(-omega * T)
-        coefficients[pieces, k] = 0.0
-        com = start[k]
-        for i in range(pieces):
-            T = times[i + 1] - times[i]
-            half, decay = 0.5 * coefficients[i, k], math.exp(-omega * T)
-            particular(curves[i, :, k], 0.0, omega, values)
-            D = com - values[2] - half * decay
-            coefficients[i, 2 + k] = D
-            particular(curves[i, :, k], T, omega, values)
-            com = values[2] + half + D * decay
-        coefficients[pieces, 2 + k] = com - curves[pieces, 0, k]
-
-
-@compiled
-def evaluate_path(times: Array, curves: Array, omega: float, coefficients: Array, time: float, into: Array) -> None:
-    """Zero moment point, divergent component, centre of mass and its velocity, rows of two."""
-    last = len(times) - 1
-    t = max(time, times[0])
-    i = min(max(np.searchsorted(times, t, side="right") - 1, 0), last)
-    since = t - times[i]
-    values = np.empty(3)
-    for k in range(2):
-        ahead = coefficients[i, k] * math.exp(omega * (t - times[i + 1])) if i < last else 0.0
-        particular(curves[i, :, k], since, omega, values)
-        com = values[2] + 0.5 * ahead + coefficients[i, 2 + k] * math.exp(-omega * since)
-        into[0, k] = values[0]
-        into[1, k] = values[1] + ahead
-        into[2, k] = com
-        into[3, k] = omega * (into[1, k] - com)
-
-
-@compiled
-def particular(curve: Array, time: float, omega: float, into: Array) -> None:
-    """z, Σ z⁽ᵏ⁾ / ωᵏ and Σ z⁽²ᵏ⁾ / ω²ᵏ at a time after that at which the derivatives of z are those of a curve."""
-    into[:] = 0.0
-    scale = 1.0
-    for k in range(ORDERS):
-        derivative = 0.0
-        for j in range(ORDERS - 1, k - 1, -1):
-            derivative = curve[j] + derivative * time / (j - k + 1)
-        if k == 0:
-            into[0] = derivative
-        into[1] += scale * derivative
-        if k % 2 == 0:
-            into[2] += scale * derivative
-        scale /= omega

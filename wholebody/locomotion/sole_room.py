@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.model.support import convex_hull
 
@@ -42,35 +41,25 @@ def _mirrored(outline: Iterable[tuple[float, float]], sign: float) -> Array:
     return convex_hull(np.array([(x, sign * y) for x, y in outline]))
 
 
-@compiled
 def aside(stays: Array, steps: Array, forward: float, turn: float) -> float:
     """How far to the left a convex polygon, turned and put ahead, just touches another: −∞ if it is not beside it.
 
     Both borders are straight between corners, so the least distance is that at a corner of the one or of the other.
     """
     cosine, sine = math.cos(turn), math.sin(turn)
-    turned = np.empty_like(steps)
-    for i in range(len(steps)):
-        turned[i, 0] = forward + cosine * steps[i, 0] - sine * steps[i, 1]
-        turned[i, 1] = sine * steps[i, 0] + cosine * steps[i, 1]
-    least = -math.inf
-    for corner in turned:
-        least = max(least, border(stays, corner[0], 1.0) - corner[1])
-    for corner in stays:
-        least = max(least, corner[1] + border(turned, corner[0], -1.0))
-    return least
+    turned = steps @ np.array([[cosine, sine], [-sine, cosine]]) + (forward, 0.0)
+    return float(
+        max((border(stays, turned[:, 0]) - turned[:, 1]).max(), (stays[:, 1] + border(-turned, -stays[:, 0])).max())
+    )
 
 
-@compiled
-def border(corners: Array, x: float, sign: float) -> float:
-    """The greatest y of a polygon at x, or the greatest −y; −∞ where it is not."""
-    most = -math.inf
-    for i in range(len(corners)):
-        ax, ay = corners[i]
-        bx, by = corners[(i + 1) % len(corners)]
-        if min(ax, bx) <= x <= max(ax, bx):
-            share = 0.0 if ax == bx else (x - ax) / (bx - ax)
-            most = max(most, sign * (ay + share * (by - ay)))
-            if ax == bx:
-                most = max(most, sign * by)
+def border(corners: Array, x: Array) -> Array:
+    """The greatest y of a polygon at each x; −∞ where it is not."""
+    (ax, ay), (bx, by) = corners.T, np.roll(corners, -1, axis=0).T
+    x = x[:, None]
+    upright = ax == bx
+    share = np.where(upright, 0.0, (x - ax) / np.where(upright, 1.0, bx - ax))
+    y = np.where(upright, np.maximum(ay, by), ay + share * (by - ay))
+    beside = (np.minimum(ax, bx) <= x) & (x <= np.maximum(ax, bx))
+    most: Array = np.where(beside, y, -np.inf).max(axis=1)
     return most

@@ -16,28 +16,29 @@ Where p has come to p*, or passed it, r is forgotten.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
+from wholebody import _kernels
 from wholebody.estimation import Balance
-from wholebody.locomotion.balance.stabilizers import Command, turned
+from wholebody.locomotion.balance.stabilizers import Command
 from wholebody.locomotion.footing import half_length
 from wholebody.locomotion.gait import SOLES
 from wholebody.locomotion.pendulum import GRAVITY
-from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit
 
-MOSTLY = 0.6
-"""Share of the weight that a foot is to bear: feet that share it may press against each other, and show nothing."""
+_SHAPES = (("leans", (2, 2)), ("rates", (2, 2)), ("rises", 2), ("ground", 2))
+
 NOTICED = 0.012
 """rad: ground that is turned by more is not level."""
 LEAST = 1e-6
 """rad: a foot that is turned by less is level."""
+COMPLIANCE = np.dtype([(name, np.float64, shape) for name, shape in _SHAPES])
+"""FootCompliance of locomotion.h."""
 
 
 @dataclass
@@ -77,15 +78,16 @@ class SoleYield:
         self.gains = gains or YieldGains()
         self._weight, self._half = model.total_mass * GRAVITY, half_length(model)
         outlines = [np.array(model.robot.surface(sole).outline) for sole in SOLES]
-        self._middles = np.array([outline.mean(axis=0) for outline in outlines])
-        self._halves = np.array([np.ptp(outline, axis=0) / 2 for outline in outlines])
+        middles, halves = [each.mean(axis=0) for each in outlines], [np.ptp(each, axis=0) / 2 for each in outlines]
+        self._gains = np.concatenate([np.zeros(9), [self._weight], *middles, *halves])
         self.reset()
 
     def reset(self) -> None:
         """Both feet are level, until they are seen to stand otherwise."""
         self._begins = True
-        self.leans, self.ground, self.rises = np.zeros((2, 2)), np.zeros(2), np.zeros(2)
-        self._rates, self._numbers = np.zeros((2, 2)), np.zeros(9)
+        feet = np.zeros(1, COMPLIANCE)
+        self.leans, self.ground, self.rises = feet["leans"][0], feet["ground"][0], feet["rises"][0]
+        self._feet = feet.view(np.float64)
 
     def correct(self, command: Command, balance: Balance, period: float, uneven: bool = True) -> None:
         """Turn the feet; `uneven` says whether ground was found where level ground would not be."""
@@ -93,29 +95,15 @@ class SoleYield:
         if self._begins:  # as it stands, so that nothing leaps
             self.leans[:], self._begins = balance.sole_to_world[:, :2, 2], False
         uneven = uneven or float(np.abs(self.leans).max()) > NOTICED
-        self._numbers[:] = (
+        self._gains[:9] = (
             *(gains.turn / half, gains.hurry / half, gains.usual * half, gains.loaded * self._weight),
             *(gains.follow, gains.level, gains.fastest, gains.most),
             gains.flat,
         )
-        turn_feet(
-            left,
-            right,
-            command.zmp,
-            command.left_share,
-            balance.wrench_in_sole,
-            balance.cop_in_sole,
-            balance.sole_to_world,
-            self._middles,
-            self._halves,
-            uneven,
-            self._weight,
-            period,
-            self._numbers,
-            self.leans,
-            self._rates,
-            self.rises,
-            self.ground,
+        _kernels.locomotion_turn_feet(
+            *(self._feet, self._gains, left, right, command.zmp),
+            *(balance.wrench_in_sole, balance.cop_in_sole, balance.sole_to_world),
+            *(command.left_share, period, uneven),
         )
         self.hold(command)
 
@@ -126,72 +114,8 @@ class SoleYield:
             command.soles = (turned_about_itself(left, self.leans[0]), turned_about_itself(right, self.leans[1]))
 
 
-@compiled
-def turn_feet(
-    left: Array, right: Array, zmp: Array, share: float, wrench: Array, cop: Array,
-    seen: Array, middles: Array, halves: Array, uneven: bool, weight: float, period: float, numbers: Array,
-    leans: Array, rates: Array, rises: Array, ground: Array,
-) -> None:  # fmt: skip
-    """Turn leans (left and right: x and y) by what is measured; each foot shall be pressed as far from its middle.
-
-    `numbers` are those of YieldGains in m, N, 1/s and rad.
-    """
-    turn, hurry, usual, loaded, follow, level, fastest, most, flat = numbers
-    off_x = zmp[0] - share * left[0, 3] - (1.0 - share) * right[0, 3]
-    off_y = zmp[1] - share * left[1, 3] - (1.0 - share) * right[1, 3]
-    lies = np.zeros(2, np.bool_)
-    for side in range(2):
-        away = max(
-            abs(cop[side, 0] - middles[side, 0]) / halves[side, 0],
-            abs(cop[side, 1] - middles[side, 1]) / halves[side, 1],
-        )
-        lies[side] = wrench[side, 2] > loaded and away < flat
-    for side in range(2):
-        sole, lean, rate, force = left if side == 0 else right, leans[side], rates[side], wrench[side, 2]
-        shows = side if lies[side] else 1 - side
-        if force <= loaded:
-            lean += min(1.0, period * level) * (ground - lean)
-        elif lies[shows]:
-            lean += min(1.0, period * follow) * (seen[shows, :2, 2] - lean)
-        before_x, before_y, pressed_x, pressed_y = lean[0], lean[1], 0.0, 0.0
-        if uneven and force > loaded and (share if side == 0 else 1.0 - share) > MOSTLY:
-            pressed_x = sole[0, 0] * cop[side, 0] + sole[0, 1] * cop[side, 1]
-            pressed_y = sole[1, 0] * cop[side, 0] + sole[1, 1] * cop[side, 1]
-            wrong_x, wrong_y = off_x - pressed_x, off_y - pressed_y
-            counts = max(0.0, 1.0 - usual / max(math.hypot(wrong_x, wrong_y), 1e-9)) * min(1.0, force / weight)
-            lean[0] += period * (_hurried(rate, 0, counts * wrong_x, hurry * period, fastest) + turn * counts * wrong_x)
-            lean[1] += period * (_hurried(rate, 1, counts * wrong_y, hurry * period, fastest) + turn * counts * wrong_y)
-        else:
-            rate[:] = 0.0
-        lean *= min(1.0, most / max(math.hypot(lean[0], lean[1]), 1e-9))
-        rises[side] = (lean[0] - before_x) * pressed_x + (lean[1] - before_y) * pressed_y
-    for axis in range(2):
-        ground[axis] = _common(leans[0, axis], leans[1, axis])
-
-
-@compiled
-def _common(one: float, other: float) -> float:
-    """What two numbers have in common: the one nearer to nothing, or nothing if their signs differ."""
-    if one * other <= 0.0:
-        return 0.0
-    return one if abs(one) < abs(other) else other
-
-
-@compiled
-def _hurried(rate: Array, axis: int, wrong: float, gain: float, fastest: float) -> float:
-    """The rate about an axis, gained as long as the error has its sign."""
-    held = rate[axis] if rate[axis] * wrong > 0.0 else 0.0
-    rate[axis] = min(max(held + gain * wrong, -fastest), fastest)
-    faster: float = rate[axis]
-    return faster
-
-
-@compiled
 def turned_about_itself(sole: Array, lean: Array) -> Array:
     """A level sole whose upright axis points x, y aside."""
-    result = sole.copy()
-    turn = turned(np.array([-lean[1], lean[0], 0.0]))
-    for i in range(3):
-        for k in range(3):
-            result[i, k] = turn[i, 0] * sole[0, k] + turn[i, 1] * sole[1, k] + turn[i, 2] * sole[2, k]
+    result = np.empty((4, 4))
+    _kernels.locomotion_turn_sole(sole, lean, result)
     return result

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wholebody import _kernels
 from wholebody.errors import BadGait
 from wholebody.locomotion.footsteps import Place
-from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 
 SLOW, STOP = 0.4, 0.1
@@ -53,21 +53,22 @@ class Swing:
         self._since = begin
         self._state = np.zeros((3, 3))  # position, velocity, acceleration of x, y, yaw at _since
         self._state[0] = start
-        self._goal = np.array(goal)
+        self._goal = np.array(goal, np.float64)
         self._rise = rise_and_fall(begin, begin + via * (end - begin), end, heights, lift, gently)
-        self._numbers, self._of = np.empty((6, 3)), math.nan
+        self._numbers, self._height, self._of = np.empty((6, 3)), 0.0, math.nan
+        self._handle = _kernels.locomotion_swing(end, self._state, self._goal, self._rise, self._numbers)
 
     def _go_to(self, time: float) -> None:
-        """Six derivatives of x, y and yaw, unless they are those of that time already."""
+        """Six derivatives of x, y and yaw, and the height, unless they are those of that time already."""
         if time != self._of:
-            least_jerk(self._since, self.end, self._state, self._goal, time, self._numbers)
+            self._height = _kernels.locomotion_swing_at(self._handle, self._since, time)
             self._of = time
 
     def at(self, time: float) -> FootPoint:
         """Where the foot is at a time; before and after, where it begins and ends."""
         self._go_to(time)
         x, y, yaw = self._numbers[0].tolist()
-        return FootPoint(Place(x, y, yaw), height_over(self._rise, time))
+        return FootPoint(Place(x, y, yaw), self._height)
 
     def velocity(self, time: float) -> Array:
         """Of x, y and yaw."""
@@ -93,26 +94,6 @@ class Swing:
         self._goal[:] = goal
 
 
-@compiled
-def least_jerk(begin: float, end: float, start: Array, goal: Array, time: float, into: Array) -> None:
-    """The quintic from a state (position, velocity, acceleration: rows) to rest at a goal; into: six derivatives."""
-    T = end - begin
-    t = min(max(time - begin, 0.0), T)
-    for i in range(start.shape[1]):
-        p, v, a = start[0, i], start[1, i], start[2, i]
-        gap = goal[i] - p - v * T - 0.5 * a * T * T
-        gap_v, gap_a = -v - a * T, -a
-        c3 = (10.0 * gap - 4.0 * gap_v * T + 0.5 * gap_a * T * T) / T**3
-        c4 = (-15.0 * gap + 7.0 * gap_v * T - gap_a * T * T) / T**4
-        c5 = (6.0 * gap - 3.0 * gap_v * T + 0.5 * gap_a * T * T) / T**5
-        into[0, i] = p + t * (v + t * (0.5 * a + t * (c3 + t * (c4 + t * c5))))
-        into[1, i] = v + t * (a + t * (3.0 * c3 + t * (4.0 * c4 + t * 5.0 * c5)))
-        into[2, i] = a + t * (6.0 * c3 + t * (12.0 * c4 + t * 20.0 * c5))
-        into[3, i] = 6.0 * c3 + t * (24.0 * c4 + t * 60.0 * c5)
-        into[4, i] = 24.0 * c4 + t * 120.0 * c5
-        into[5, i] = 120.0 * c5
-
-
 def rise_and_fall(
     begin: float, highest: float, end: float, heights: tuple[float, float], lift: float, gently: float
 ) -> Array:
@@ -129,22 +110,7 @@ def rise_and_fall(
     return np.array(knots).T.copy()
 
 
-@compiled
-def height_over(knots: Array, time: float) -> float:
-    """From knot to knot; before the first and after the last it rests."""
-    last = knots.shape[1] - 1
-    i = min(max(np.searchsorted(knots[0], time, side="right") - 1, 0), last - 1)
-    T = knots[0, i + 1] - knots[0, i]
-    s = min(max((time - knots[0, i]) / T, 0.0), 1.0)
-    p, v, w = knots[1, i], knots[2, i] * T, knots[2, i + 1] * T
-    gap, rise = knots[1, i + 1] - p - v, w - v
-    c3, c4, c5 = 10.0 * gap - 4.0 * rise, -15.0 * gap + 7.0 * rise, 6.0 * gap - 3.0 * rise
-    height: float = p + s * (v + s * s * (c3 + s * (c4 + s * c5)))
-    return height
-
-
 def from_rest_to_rest(way: Array, duration: float) -> Array:
     """Six derivatives of the quintic of least jerk when it begins, from 0 on: rows, of as many as the way has."""
-    derivatives = np.empty((6, len(way)))
-    least_jerk(0.0, duration, np.zeros((3, len(way))), way, 0.0, derivatives)
-    return derivatives
+    at_rest = (0.0, 0.0, 0.0, 60.0 / duration**3, -360.0 / duration**4, 720.0 / duration**5)
+    return np.outer(at_rest, way)

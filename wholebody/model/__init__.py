@@ -5,7 +5,6 @@ from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.model.support import Contacts, Point, SupportPolygon
 from wholebody.model.two_link import TwoLink, reversed_jacobian
-from wholebody.model.warmup import warmup
 
 __all__ = [
     "Contacts",
@@ -17,5 +16,4 @@ __all__ = [
     "SupportPolygon",
     "TwoLink",
     "reversed_jacobian",
-    "warmup",
 ]

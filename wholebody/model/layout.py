@@ -1,40 +1,17 @@
-"""Where everything lies: the arrays that kernels see, carved from flat ones: to hand over an array costs 60 ns each.
-
-The same functions carve for Python and, compiled, inside kernels; other packages' kernels may carve a snapshot too.
-"""
+"""Where everything of a snapshot lies in its flat array, as views for Python; layout.c carves the same for kernels."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from wholebody.model.compiled import compiled
-from wholebody.model.cut import cut
-
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 HEADER = 8
-
-
-class Tree(NamedTuple):
-    """What never changes: how bodies hang together, what they weigh, where the frames are."""
-
-    parent: Integers  # of each body
-    prismatic: Integers  # 1 for a body that slides, 0 for one that turns
-    column: Integers  # of v, which moves this body
-    frame_body: Integers  # the body a frame is fixed to
-    watched: Integers  # frames whose Jacobians are always computed
-    group: Integers  # of each column of v; columns of different groups are decoupled in M
-    joint: Array  # n × 12: rotation of the body's frame in its parent's at q = 0, by rows, then position
-    scale: Array  # n × 2: ratio and offset, position = ratio · q + offset
-    inertia: Array  # n × 10: mass, centre of mass, inertia about it (xx yy zz xy xz yz), in the body's frame
-    frame: Array  # f × 12: rotation and position in the body's frame
-    rotor: Array  # of each column of v
-    compensated: Array  # of each column of v: 1 where gravity is to be compensated, else 0
-    gravity: Array  # 3
 
 
 class Values(NamedTuple):
@@ -68,29 +45,6 @@ class Values(NamedTuple):
     mass: Array  # n × 10: of the subtree: mass, first moment and inertia about O
     force: Array  # n × 6, force and moment about O that carry the subtree with v̇ = 0
     flow: Array  # n × 6, momentum of the subtree, about O, that a unit of v gives it
-
-
-def carve_tree(integers: Integers, numbers: Array) -> Tree:
-    """Carve the tree from the flat arrays; they begin with n, f, nv, nq, the number of watched frames, and floating."""
-    n, f, nv, w = integers[0], integers[1], integers[2], integers[4]
-    i, a = HEADER, 14 * n
-    j, b = i + 3 * n, a + 10 * n
-    k, c = j + f + w, b + 12 * f
-    return Tree(
-        parent=cut(integers, i, (n,)),
-        prismatic=cut(integers, i + n, (n,)),
-        column=cut(integers, i + 2 * n, (n,)),
-        frame_body=cut(integers, j, (f,)),
-        watched=cut(integers, j + f, (w,)),
-        group=cut(integers, k, (nv,)),
-        joint=cut(numbers, 0, (n, 12)),
-        scale=cut(numbers, 12 * n, (n, 2)),
-        inertia=cut(numbers, a, (n, 10)),
-        frame=cut(numbers, b, (f, 12)),
-        rotor=cut(numbers, c, (nv,)),
-        compensated=cut(numbers, c + nv, (nv,)),
-        gravity=cut(numbers, c + 2 * nv, (3,)),
-    )
 
 
 def carve_values(integers: Integers, storage: Array) -> Values:
@@ -141,5 +95,6 @@ def size(integers: Integers) -> int:
     return nq + nv + nv * nv + 12 * nv + 23 + f * (34 + 6 * nv) + 52 * n
 
 
-tree = compiled(carve_tree)
-values = compiled(carve_values)
+def cut(array: Array, start: int, shape: tuple[int, ...]) -> Array:
+    """The numbers from `start` on in that shape, a view."""
+    return array[start : start + math.prod(shape)].reshape(shape)

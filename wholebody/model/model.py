@@ -9,8 +9,9 @@ from typing import NoReturn, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from wholebody import _kernels
 from wholebody.errors import BadRobot, BadState, UnknownName
-from wholebody.model import configuration, flatten, kernels
+from wholebody.model import flatten
 from wholebody.model.layout import Array, Integers
 from wholebody.model.pinocchio_model import pinocchio_model
 from wholebody.model.snapshot import Pool, Snapshot
@@ -64,21 +65,15 @@ class Model:
         self.pinocchio = pinocchio_model(robot, self.gravity)
         self.integers = _constant(flatten.flat_integers(robot, self.pinocchio, self.watched, self.groups))
         self.numbers = _constant(flatten.flat_numbers(robot, self.pinocchio, self.gravity_compensated))
+        self.tree = _kernels.model_tree(self.integers, self.numbers)
         self._ready = frozenset(self.watched)
         self._q_shape, self._v_shape = (self.nq,), (self.nv,)
         self._still = _constant(np.zeros(self.nv))
-        self._pool = Pool(self.integers)
-        self._compile()
+        self._pool = Pool(self.tree, self.integers)
 
     def __repr__(self) -> str:
         """Name and size."""
         return f"<Model of {self.robot.name}: {self.nv} degrees of freedom, {self.total_mass:.1f} kg>"
-
-    def _compile(self) -> None:
-        """Run every kernel once: if it must be compiled, that is done now and never in a loop."""
-        q = self.neutral()
-        self.at(q).jacobian(0)
-        self.difference(q, self.integrate(q, self._still, 0.0))
 
     # --- state to physics --------------------------------------------------------------------------
 
@@ -95,10 +90,10 @@ class Model:
         buffer = self._pool.take()
         buffer.written.q[:] = position
         buffer.written.v[:] = velocity
-        verdict = kernels.evaluate(self.integers, self.numbers, buffer.storage)
+        verdict = _kernels.model_evaluate(self.tree, buffer.handle)
         snapshot = Snapshot(self, buffer, self._ready)
         self._pool.put(buffer)
-        if verdict != kernels.WELL:
+        if verdict != 0:
             self._refuse(snapshot)
         return snapshot
 
@@ -226,14 +221,14 @@ class Model:
         """Where velocity v leads from q in time dt, if it stays the same."""
         result = np.empty(self.nq)
         start, velocity = self._vector("q", q, self._q_shape), self._vector("v", v, self._v_shape)
-        configuration.integrate(start, velocity, float(dt), self.floating, result)
+        _kernels.model_integrate(self.tree, start, velocity, float(dt), result)
         return result
 
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> Array:
         """The constant velocity that leads from q0 to q1 in one second, the base by the shorter way round."""
         result = np.empty(self.nv)
         start, end = self._vector("q0", q0, self._q_shape), self._vector("q1", q1, self._q_shape)
-        configuration.difference(start, end, self.floating, result)
+        _kernels.model_difference(self.tree, start, end, result)
         return result
 
     def to_pinocchio(self, q: npt.ArrayLike) -> Array:

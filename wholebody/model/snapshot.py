@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wholebody import _kernels
 from wholebody.errors import UnknownFrame
-from wholebody.model import frame_kernels, layout
+from wholebody.model import layout
 from wholebody.model.layout import Array, Integers, Values
 
 if TYPE_CHECKING:
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 
 
 class Buffer:
-    """The memory of one snapshot; `written` for the kernels, `shown` to the reader."""
+    """The memory of one snapshot; `written` to fill in, `handle` for the kernels, `shown` to the reader."""
 
-    __slots__ = ("idle", "shown", "storage", "written")
+    __slots__ = ("handle", "idle", "shown", "storage", "written")
 
-    def __init__(self, integers: Integers) -> None:
+    def __init__(self, tree: _kernels.Tree, integers: Integers) -> None:
         self.storage = np.full(layout.size(integers), 0.0)
+        self.handle = _kernels.model_snapshot(tree, self.storage)
         self.written = layout.carve_values(integers, self.storage)
         self.shown = Values(*(_read_only(each) for each in self.written))
         self.idle = 0
@@ -39,8 +41,8 @@ class Pool:
 
     KEPT = 4
 
-    def __init__(self, integers: Integers) -> None:
-        self._integers = integers
+    def __init__(self, tree: _kernels.Tree, integers: Integers) -> None:
+        self._tree, self._integers = tree, integers
         self._buffers: deque[Buffer] = deque(maxlen=self.KEPT)
         self.put(self._new())
         self.put(self._new())
@@ -65,7 +67,7 @@ class Pool:
         self._buffers.append(buffer)
 
     def _new(self) -> Buffer:
-        buffer = Buffer(self._integers)
+        buffer = Buffer(self._tree, self._integers)
         buffer.idle = _holders(buffer)
         return buffer
 
@@ -90,6 +92,11 @@ class Snapshot:
     def storage(self) -> Array:
         """All of it in one flat array, for kernels to carve with `layout.values(model.integers, storage)` and read."""
         return self._buffer.storage
+
+    @property
+    def handle(self) -> _kernels.Snapshot:
+        """The same memory for the kernels in C."""
+        return self._buffer.handle
 
     @property
     def q(self) -> Array:
@@ -207,7 +214,7 @@ class Snapshot:
         """J with velocity = J v, 6 × nv. Frames the model watches have theirs ready; others get it when asked."""
         if frame not in self._ready:
             frame = self._index(frame)
-            frame_kernels.evaluate_jacobian(self.model.integers, self.model.numbers, self._buffer.storage, frame)
+            _kernels.model_jacobian(self.model.tree, self._buffer.handle, frame)
             self._ready |= {frame}
         jacobian: Array = self._shown.jacobian[frame]
         return jacobian

@@ -12,7 +12,6 @@ from wholebody.motion.splines import NATURAL, REST, STOP, End, cubic, monotone, 
 from wholebody.motion.table import JointTable
 from wholebody.motion.teaching import Teacher
 from wholebody.motion.trajectory import Sample, Trajectory
-from wholebody.motion.warmup import warmup
 
 __all__ = [
     "NATURAL",
@@ -44,5 +43,4 @@ __all__ = [
     "slowed",
     "time_optimal",
     "via_cubic",
-    "warmup",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from wholebody.motion.polynomial import PiecewisePolynomial
 from wholebody.motion.splines import NATURAL, End, cubic
 from wholebody.motion.trajectory import Array, Sample, Trajectory, instants, only
 
-MARGIN = 0.005  # the share by which a time-optimal motion is slower than it might be, for what is between samples
+MARGIN = 1e-6  # the share by which a time-optimal motion is slower than it might be, for rounding
 
 
 class JerkLimited:
@@ -114,7 +115,7 @@ def time_optimal(path: Trajectory | npt.ArrayLike, limits: Limits, grid: int = 1
     path  a trajectory, of which only the way counts, not the speed; or waypoints, joined by a natural cubic spline
     grid  the number of parts in which the path is looked at; a trajectory is followed through twice as many points
 
-    Between grid points it can exceed what was planned: the whole is slowed until it fits, and half a percent more.
+    Between grid points it can exceed what was planned: the whole is slowed until its highest peak fits.
     """
     try:
         import toppra
@@ -136,10 +137,55 @@ def time_optimal(path: Trajectory | npt.ArrayLike, limits: Limits, grid: int = 1
     _, speeds, _ = algorithm.TOPPRA(constraints, _geometric(route), gridpoints=points).compute_parameterization(0, 0)
     if speeds is None or not np.isfinite(speeds).all():
         raise BadMotion("no motion along this path keeps the limits; is it smooth, and are the limits positive?")
-    found = Retimed(route, _clock(points, speeds))
-    now = found.sample(np.interp(np.arange(20 * grid + 1) / 20, np.arange(grid + 1), found.clock.times))
-    worst = max(np.abs(now.velocity / most[0]).max(), np.sqrt(np.abs(now.acceleration / most[1]).max()))
+    worst = _worst(route, points, speeds, *most)
     return Retimed(route, _clock(points, speeds / (max(worst, 1.0) * (1 + MARGIN))))
+
+
+def _worst(route: PiecewisePolynomial, points: Array, speeds: Array, velocity: Array, acceleration: Array) -> float:
+    """Factor by which a motion along a cubic route must be slower to keep its limits: max(|ẋ|/ẋ_max, √(|ẍ|/ẍ_max)).
+
+    s̈ is constant between grid points, so ṡ² is linear in s there, and between knots of the route x′ and
+    ẍ = x″ṡ² + x′s̈ are quadratic. Three values of each give its highest peak, however narrow; ẋ = x′ṡ peaks where ẍ = 0.
+    """
+    ends = np.union1d(points, route.times)
+    middle, half = (ends[:-1] + ends[1:]) / 2, np.diff(ends) / 2
+    part = np.clip(np.searchsorted(points, middle, side="right") - 1, 0, len(points) - 2)
+    second = (np.diff(speeds**2) / np.diff(points) / 2)[part, None]
+
+    def squared_speed(u: Array | float) -> Array:
+        there: Array = np.interp(middle[:, None] + half[:, None] * u, points, speeds**2)
+        return there
+
+    inside = {u: route.sample(middle + half * u) for u in (-0.5, 0.0, 0.5)}
+    slope = _quadratic([now.velocity for now in inside.values()])
+    rate = _quadratic([now.acceleration * squared_speed(u) + now.velocity * second for u, now in inside.items()])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        peak = -rate[1] / (2 * rate[0])
+        root = np.sqrt(rate[1] ** 2 - 4 * rate[0] * rate[2])
+        # The second form of each root is the one that rounding spares.
+        far = -(rate[1] + np.copysign(root, rate[1])) / 2
+        still = (far / rate[0], rate[2] / far)
+    one = np.ones_like(peak)
+    highest = [np.abs(_value(rate, u)) / acceleration for u in (-one, one, _within(peak))]
+    fastest = [
+        np.abs(_value(slope, u)) * np.sqrt(squared_speed(u)) / velocity for u in (-one, one, *map(_within, still))
+    ]
+    return max(float(np.max(fastest)), float(np.sqrt(np.max(highest))))
+
+
+def _quadratic(values: Sequence[Array]) -> tuple[Array, Array, Array]:
+    """Coefficients of the parabola through three values at −½, 0 and ½, highest power first."""
+    low, middle, high = values
+    return 2 * (low - 2 * middle + high), high - low, middle
+
+
+def _value(powers: tuple[Array, Array, Array], u: Array) -> Array:
+    return (powers[0] * u + powers[1]) * u + powers[2]
+
+
+def _within(u: Array) -> Array:
+    """Where a peak is inside −1 … 1; elsewhere its nearer end, and −1 if there is none."""
+    return np.clip(np.nan_to_num(u, nan=-1.0), -1.0, 1.0)
 
 
 def _clock(points: Array, speeds: Array) -> PiecewisePolynomial:

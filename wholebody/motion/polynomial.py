@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from wholebody import _kernels
 from wholebody.errors import BadMotion
-from wholebody.model.compiled import compiled
-from wholebody.motion.trajectory import Array, Sample, instants, only
+from wholebody.motion.trajectory import Sample, instants, only
 
 
 class PiecewisePolynomial:
@@ -29,7 +29,6 @@ class PiecewisePolynomial:
             raise BadMotion("a polynomial with a coefficient that is no finite number")
         for array in (self.times, self.coefficients):
             array.flags.writeable = False
-        self.at(0.0)  # compiles the kernel, if need be, before any loop
 
     @property
     def duration(self) -> float:
@@ -44,7 +43,7 @@ class PiecewisePolynomial:
         """The same at many times: one row for each."""
         asked = instants(times)
         result = np.empty((3, len(asked), self.coefficients.shape[2]))
-        evaluate(self.times, self.coefficients, asked, result)
+        _kernels.motion_evaluate(self.times, self.coefficients, self.coefficients.shape[1], asked, result)
         return Sample(asked, result[0], result[1], result[2])
 
 
@@ -56,23 +55,3 @@ def joined(parts: Sequence[PiecewisePolynomial]) -> PiecewisePolynomial:
         times.append(times[-1][-1] + part.times[1:])
         coefficients.append(np.pad(part.coefficients, ((0, 0), (0, powers - part.coefficients.shape[1]), (0, 0))))
     return PiecewisePolynomial(np.concatenate(times), np.concatenate(coefficients))
-
-
-@compiled
-def evaluate(times: Array, coefficients: Array, asked: Array, result: Array) -> None:
-    """Write position, velocity and acceleration at the times asked; by Horner's rule, all three in one pass."""
-    pieces, powers, numbers = coefficients.shape
-    for row in range(len(asked)):
-        outside = asked[row] < times[0] or asked[row] > times[-1]
-        t = min(max(asked[row], times[0]), times[-1])
-        piece = min(max(np.searchsorted(times, t, side="right") - 1, 0), pieces - 1)
-        s = t - times[piece]
-        for i in range(numbers):
-            x, v, a = 0.0, 0.0, 0.0
-            for k in range(powers - 1, -1, -1):
-                a = a * s + 2.0 * v
-                v = v * s + x
-                x = x * s + coefficients[piece, k, i]
-            result[0, row, i] = x
-            result[1, row, i] = 0.0 if outside else v
-            result[2, row, i] = 0.0 if outside else a

@@ -7,6 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+
 from wholebody.errors import BadSimulation, MissingExtra
 from wholebody.simulation.cameras import TRACKING
 from wholebody.simulation.pictures import Image, side_by_side, write_png
@@ -38,7 +40,7 @@ class Recording:
             raise BadSimulation(f"nothing can be written into {folder}; name a folder that exists and is yours")
         if self._path.suffix == ".mp4":
             self._interval, self._size = 1 / rate, size or (640, 480)
-            self._film = _open_film(self._path, rate)
+            self._film = _open_film(self._path, rate, self._size)
         elif self._path.suffix == ".png":
             self._interval, self._size = seconds / (MOMENTS - 1), size or (240, 300)
         else:
@@ -55,7 +57,7 @@ class Recording:
         """Take a picture."""
         picture = simulation.image(self._camera, *self._size)
         if self._film is not None:
-            self._film.append_data(picture)
+            self._film.send(np.ascontiguousarray(picture))
         else:
             self._pictures.append(picture)
 
@@ -73,10 +75,12 @@ class Recording:
             write_png(self._path, side_by_side(self._pictures))
 
 
-def _open_film(path: Path, rate: float) -> Any:
+def _open_film(path: Path, rate: float, size: tuple[int, int]) -> Any:
+    """Start ffmpeg; what is returned takes pictures by send(), the first of which is None."""
     try:
-        import imageio.v2 as imageio
-        import imageio_ffmpeg  # noqa: F401
+        import imageio_ffmpeg
     except ImportError as error:
-        raise MissingExtra("imageio with ffmpeg", "film") from error
-    return imageio.get_writer(path, fps=rate, codec="libx264", quality=7, macro_block_size=16)
+        raise MissingExtra("imageio-ffmpeg", "film") from error
+    film = imageio_ffmpeg.write_frames(str(path), size, fps=rate, codec="libx264", quality=7, macro_block_size=16)
+    film.send(None)
+    return film

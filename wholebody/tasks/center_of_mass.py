@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
-from wholebody.model.layout import Array
 from wholebody.model.model import Model
-from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Unit
 from wholebody.tasks import kinds
 from wholebody.tasks.kinds import ERROR_LIMIT_OF_FRAMES, Description
@@ -34,22 +32,3 @@ class CenterOfMassTask(Task):
     def describe(self, model: Model) -> Description:
         """The axes."""
         return Description(kinds.CENTER_OF_MASS, mask=kinds.axes_mask(self.axes))
-
-    def selected(self, snapshot: Snapshot) -> Any:
-        """The axes that count."""
-        return kinds.axes_index(self.axes)
-
-    def error(self, snapshot: Snapshot) -> Array:
-        """c* − c."""
-        error: Array = (self.goal - snapshot.com_in_world)[self.selected(snapshot)]
-        return error
-
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        """Of the centre of mass."""
-        jacobian: Array = snapshot.com_jacobian[self.selected(snapshot)]
-        return jacobian
-
-    def bias(self, snapshot: Snapshot) -> Array:
-        """Its acceleration at v̇ = 0."""
-        bias: Array = snapshot.com_bias[self.selected(snapshot)]
-        return bias

@@ -8,8 +8,6 @@ from typing import Annotated
 
 import numpy as np
 
-from wholebody.model.compiled import inlined
-from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Unit
@@ -46,11 +44,3 @@ class CenterOfPressureTask(Task):
         x, y, z = snapshot.rotation(frames[0]).T
         matrix = np.array([[*(self.goal[0] * z), *y], [*(-self.goal[1] * z), *x]])
         return ForceRows((matrix,), np.zeros(2))
-
-
-@inlined
-def pressure_rows(at: Array, goal: Array, B: Array) -> None:
-    """Two rows on a wrench, from the placement of the sole."""
-    for j in range(3):
-        B[0, j], B[0, 3 + j] = goal[0] * at[j, 2], at[j, 1]
-        B[1, j], B[1, 3 + j] = -goal[1] * at[j, 2], at[j, 0]

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-import numpy as np
-
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Bounds, Unit
 from wholebody.tasks import kinds
 from wholebody.tasks.kinds import Description
-from wholebody.tasks.relative import Relative, seen_from
 from wholebody.tasks.task import GREATEST_GAIN, Gain, Task, TaskRows
 from wholebody.tasks.vectors import Vector3
 
@@ -44,19 +41,6 @@ class ExternalForceTask(Task):
         """The frame."""
         return Description(kinds.EXTERNAL_FORCE, model.frame(self.frame), mask=kinds.axes_mask("xyz"))
 
-    def error(self, snapshot: Snapshot) -> Array:
-        """F* − F_measured."""
-        error: Array = self.goal - self.measured
-        return error
-
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        """Of the point."""
-        return self._seen(snapshot).jacobian[:3]
-
-    def bias(self, snapshot: Snapshot) -> Array:
-        """Its acceleration at v̇ = 0."""
-        return self._seen(snapshot).bias[:3]
-
     def desired(self, snapshot: Snapshot) -> Array:
         """Damping alone: what the force is to add, is for the controller to find."""
         desired: Array = self.damping * (self.goal_velocity - self.velocity(snapshot)) + self.goal_acceleration
@@ -66,6 +50,3 @@ class ExternalForceTask(Task):
         """The point's motion, and the force."""
         force = self.goal + self.stiffness * self.error(snapshot) + self.integral_gain * self.accumulated
         return TaskRows(self.jacobian(snapshot), self.bias(snapshot), self.desired(snapshot), force)
-
-    def _seen(self, snapshot: Snapshot) -> Relative:
-        return seen_from(snapshot, snapshot.model.frame(self.frame), np.asarray(self.point), -1)

@@ -9,8 +9,6 @@ from typing import Annotated
 import numpy as np
 
 from wholebody.errors import BadTask
-from wholebody.model.compiled import inlined
-from wholebody.model.layout import Array, Values
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Unit
@@ -52,13 +50,3 @@ class InternalForceTask(Task):
         along = along / np.linalg.norm(along)
         row = np.array([[*(0.5 * along), 0.0, 0.0, 0.0]])
         return ForceRows((-row, row), np.array([self.goal]))
-
-
-@inlined
-def squeeze_row(now: Values, a: int, b: int, B: Array) -> None:
-    """The row on the second contact's wrench; that on the first's is its opposite."""
-    x = now.lever[b, 0] - now.lever[a, 0]
-    y = now.lever[b, 1] - now.lever[a, 1]
-    z = now.lever[b, 2] - now.lever[a, 2]
-    half = 0.5 / np.sqrt(x * x + y * y + z * z)
-    B[0, 0], B[0, 1], B[0, 2], B[0, 3], B[0, 4], B[0, 5] = half * x, half * y, half * z, 0.0, 0.0, 0.0

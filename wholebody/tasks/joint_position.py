@@ -9,13 +9,10 @@ from typing import Annotated
 import numpy as np
 
 from wholebody.errors import BadTask
-from wholebody.model.compiled import inlined
-from wholebody.model.layout import Array, Integers, Values
 from wholebody.model.model import Model
-from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Unit
 from wholebody.tasks import kinds
-from wholebody.tasks.kinds import Columns, Description
+from wholebody.tasks.kinds import Description
 from wholebody.tasks.task import Gain, Task
 
 
@@ -62,31 +59,3 @@ class JointPositionTask(Task):
                 "name the joints that are meant, or give a goal for each"
             )
         return Description(kinds.JOINT_POSITION, joints=tuple(model.column(name) for name in names))
-
-    def error(self, snapshot: Snapshot) -> Array:
-        """q* − q."""
-        columns = self._columns(snapshot.model)
-        error: Array = self.goal - snapshot.q[columns + int(snapshot.model.floating)]
-        return error
-
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        """Rows of the unit matrix."""
-        jacobian: Array = np.eye(snapshot.model.nv)[self._columns(snapshot.model)]
-        return jacobian
-
-    def _columns(self, model: Model) -> Integers:
-        return np.array(self.describe(model).joints)
-
-
-@inlined
-def fill_joint_position(now: Values, joints: Integers, goal: Array, out: Columns, first: int) -> int:
-    """A one in each column of a joint."""
-    shift = len(now.q) - len(now.v)
-    for i in range(len(joints)):
-        column, at = joints[i], first + i
-        out.J[column, at] = 1.0
-        out.error[at] = goal[i] - now.q[column + shift]
-        out.velocity[at] = now.v[column]
-        out.bias[at] = 0.0
-        out.source[at] = i
-    return len(joints)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 from wholebody.errors import BadTask
-from wholebody.model.layout import Array
 from wholebody.model.model import Model
-from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Bounds, Unit
 from wholebody.tasks import kinds
 from wholebody.tasks.kinds import Description
@@ -40,20 +38,3 @@ class MomentumTask(Task):
     def describe(self, model: Model) -> Description:
         """The part."""
         return Description(kinds.MOMENTUM, mask=sum(1 << row for row in range(6)[PARTS[self.part]]))
-
-    def selected(self, snapshot: Snapshot) -> Any:
-        """The rows of the part."""
-        return PARTS[self.part]
-
-    def error(self, snapshot: Snapshot) -> Array:
-        """h* − h."""
-        error: Array = self.goal - snapshot.momentum
-        return error[PARTS[self.part]]
-
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        """The centroidal momentum matrix."""
-        return snapshot.momentum_matrix[PARTS[self.part]]
-
-    def bias(self, snapshot: Snapshot) -> Array:
-        """The rate of the momentum at v̇ = 0."""
-        return snapshot.momentum_bias[PARTS[self.part]]

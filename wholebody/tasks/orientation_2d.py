@@ -5,19 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-import numpy as np
-
-from wholebody.model.compiled import inlined
-from wholebody.model.layout import Array, Tree, Values
 from wholebody.model.model import Model
-from wholebody.model.point_kernels import Three, add_point_rows, turned
-from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Unit
 from wholebody.tasks import kinds
-from wholebody.tasks.kinds import ERROR_LIMIT_OF_FRAMES, Columns, Description
-from wholebody.tasks.rotations import across, checked_direction, turn_onto
+from wholebody.tasks.kinds import ERROR_LIMIT_OF_FRAMES, Description
 from wholebody.tasks.task import LIMIT_BOUNDS, Task
-from wholebody.tasks.vectors import Vector3
+from wholebody.tasks.vectors import Vector3, checked_direction
 
 
 @dataclass(eq=False, repr=False)
@@ -48,55 +41,3 @@ class Orientation2DTask(Task):
     def describe(self, model: Model) -> Description:
         """The frame."""
         return Description(kinds.ORIENTATION_2D, model.frame(self.frame))
-
-    def error(self, snapshot: Snapshot) -> Array:
-        """The shortest turn onto the goal, about the two axes across."""
-        R = snapshot.rotation(snapshot.model.frame(self.frame))
-        now, goal = R @ self.axis, self.goal / np.linalg.norm(self.goal)
-        error: Array = self._across() @ R.T @ np.array(turn_onto(tuple(now), tuple(goal)))
-        return error
-
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        """Angular velocity about the two axes across."""
-        frame = snapshot.model.frame(self.frame)
-        jacobian: Array = self._across() @ snapshot.rotation(frame).T @ snapshot.jacobian(frame)[3:]
-        return jacobian
-
-    def bias(self, snapshot: Snapshot) -> Array:
-        """Axes fixed in the body: d/dt (aᵀ Rᵀ ω) = aᵀ Rᵀ α."""
-        frame = snapshot.model.frame(self.frame)
-        bias: Array = self._across() @ snapshot.rotation(frame).T @ snapshot.bias(frame)[3:]
-        return bias
-
-    def _across(self) -> Array:
-        x, y, z = self.axis / np.linalg.norm(self.axis)
-        return np.array(across((x, y, z)))
-
-
-@inlined
-def unit(a: Array) -> Three:
-    """A direction of unit length; none stays none, and becomes a fault."""
-    length = np.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
-    return a[0] / length, a[1] / length, a[2] / length
-
-
-@inlined
-def fill_orientation_2d(
-    fixed: Tree, now: Values, floating: bool, frame: int, axis: Array, goal: Array, out: Columns, first: int
-) -> int:
-    """Two rows about axes of the body across the one that points."""
-    R, velocity, bias, lever, B = now.placement[frame], now.velocity[frame], now.bias[frame], now.lever[frame], out.B
-    pointing = unit(axis)
-    a, b = across(pointing)
-    a, b = turned(R, a), turned(R, b)
-    e = turn_onto(turned(R, pointing), unit(goal))
-    for k in range(2):
-        x, y, z = a if k == 0 else b
-        B[k, 0], B[k, 1], B[k, 2], B[k, 3], B[k, 4], B[k, 5] = 0.0, 0.0, 0.0, x, y, z
-        at = first + k
-        out.error[at] = x * e[0] + y * e[1] + z * e[2]
-        out.velocity[at] = x * velocity[3] + y * velocity[4] + z * velocity[5]
-        out.bias[at] = x * bias[3] + y * bias[4] + z * bias[5]
-        out.source[at] = k
-    add_point_rows(fixed, now, floating, frame, (lever[0], lever[1], lever[2]), B, 2, out.J, first)
-    return 2

@@ -5,18 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-import numpy as np
-
-from wholebody.model.layout import Array
 from wholebody.model.model import Model
-from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Unit
 from wholebody.tasks import kinds
 from wholebody.tasks.kinds import ERROR_LIMIT_OF_FRAMES, Description
-from wholebody.tasks.relative import Relative, seen_from
-from wholebody.tasks.rotations import checked_quaternion, turn_between
 from wholebody.tasks.task import LIMIT_BOUNDS, Task
-from wholebody.tasks.vectors import Quaternion, Vector3
+from wholebody.tasks.vectors import Quaternion, Vector3, checked_quaternion
 
 
 @dataclass(eq=False, repr=False)
@@ -55,21 +49,3 @@ class PoseTask(Task):
         """The frames."""
         reference = -1 if self.reference is None else model.frame(self.reference)
         return Description(kinds.POSE, model.frame(self.frame), reference, kinds.axes_mask("xyz"))
-
-    def error(self, snapshot: Snapshot) -> Array:
-        """x* − x, then the rotation vector from what is to the goal."""
-        seen = self._seen(snapshot)
-        turn = turn_between(self.goal_orientation, np.ascontiguousarray(seen.rotation))
-        return np.concatenate([self.goal_position - seen.position, turn])
-
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        """Of linear, then angular velocity, in the axes of the reference."""
-        return self._seen(snapshot).jacobian
-
-    def bias(self, snapshot: Snapshot) -> Array:
-        """Both accelerations at v̇ = 0."""
-        return self._seen(snapshot).bias
-
-    def _seen(self, snapshot: Snapshot) -> Relative:
-        where = self.describe(snapshot.model)
-        return seen_from(snapshot, where.frame, np.asarray(self.origin), where.reference)

@@ -27,8 +27,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wholebody import _kernels
 from wholebody.errors import BadTask
-from wholebody.model.layout import Array
+from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Bounds, OneForEachRow, Packed, Unit
@@ -54,6 +55,18 @@ class TaskRows:
     bias: Array
     desired: Array
     force: Array | None = None
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """The rows of a task at one instant, as the kernels of controllers fill them."""
+
+    jacobian: Array
+    error: Array
+    velocity: Array
+    bias: Array
+    activation: Array
+    source: Integers  # which of its rows each is
 
 
 @dataclass(frozen=True)
@@ -119,15 +132,17 @@ class Task(Packed):
 
     def error(self, snapshot: Snapshot) -> Array:
         """Goal minus what is: what an acceleration along the rows of the Jacobian takes away."""
-        raise NotImplementedError(f"{type(self).__name__} needs a method error(self, snapshot)")
+        return self._evaluated(snapshot, "error").error
 
     def jacobian(self, snapshot: Snapshot) -> Array:
         """J, with ẋ = J v."""
-        raise NotImplementedError(f"{type(self).__name__} needs a method jacobian(self, snapshot)")
+        return self._evaluated(snapshot, "jacobian").jacobian
 
     def bias(self, snapshot: Snapshot) -> Array:
-        """J̇ v: ẍ at v̇ = 0. Zero, unless told: right for Jacobians that never change, and near rest."""
-        return np.zeros(len(self.jacobian(snapshot)))
+        """J̇ v: ẍ at v̇ = 0. Of your own task zero, unless told: right for Jacobians that never change, and near rest."""
+        if self._is_own(snapshot.model):
+            return np.zeros(len(self.jacobian(snapshot)))
+        return self._evaluated(snapshot, "bias").bias
 
     def velocity(self, snapshot: Snapshot) -> Array:
         """ẋ = J v."""
@@ -136,11 +151,13 @@ class Task(Packed):
 
     def selected(self, snapshot: Snapshot) -> Any:
         """Which of its rows the task has at this instant: an index into what it has for each row."""
-        return slice(None)
+        return slice(None) if self._is_own(snapshot.model) else self._evaluated(snapshot, "selected").source
 
     def activation(self, snapshot: Snapshot) -> Array:
         """How much each row counts, from 0 to 1: in full, unless it is on its way in or out."""
-        return np.ones(len(self.jacobian(snapshot)))
+        if self._is_own(snapshot.model):
+            return np.ones(len(self.jacobian(snapshot)))
+        return self._evaluated(snapshot, "activation").activation
 
     def spring(self, snapshot: Snapshot) -> Array:
         """kp e + ki ∫e dt: what the error asks for."""
@@ -164,6 +181,33 @@ class Task(Packed):
     def describe(self, model: Model) -> Description:
         """Look up everything that has a name; UnknownName if the robot does not have it."""
         return Description(kinds.CUSTOM)
+
+    def handle(self, model: Model) -> _kernels.Task:
+        """The task for the kernels: what describes it, and where its parameters are."""
+        return self._known(model)[1]
+
+    def _known(self, model: Model) -> tuple[Model, _kernels.Task, int]:
+        known: tuple[Model, _kernels.Task, int] | None = self.__dict__.get("_handle")
+        if known is None or known[0] is not model:
+            told, rows = self.describe(model), self.count_rows()
+            fixed = np.array([told.kind, told.frame, told.reference, told.mask, rows, *told.joints], np.int64)
+            known = self.__dict__["_handle"] = (model, _kernels.tasks_task(fixed, self.numbers), told.kind)
+        return known
+
+    def _is_own(self, model: Model) -> bool:
+        """Whether it is a user's own task."""
+        return self._known(model)[2] == kinds.CUSTOM
+
+    def _evaluated(self, snapshot: Snapshot, method: str) -> Evaluated:
+        """Its rows by the kernels; NotImplementedError for a user's own task, which needs that method."""
+        model, rows = snapshot.model, self.count_rows()
+        _, handle, kind = self._known(model)
+        if kind == kinds.CUSTOM or kind >= kinds.FIRST_OF_CONTACTS:
+            raise NotImplementedError(f"{type(self).__name__} needs a method {method}(self, snapshot)")
+        jacobian, values = np.empty((model.nv, rows)), np.empty((5, rows))
+        count = _kernels.tasks_rows(handle, model.tree, snapshot.handle, jacobian, values)
+        error, velocity, bias, activation, source = values[:, :count]
+        return Evaluated(jacobian[:, :count].T, error, velocity, bias, activation, source.astype(np.int64))
 
     def axes_of(self, axes: str) -> str:
         """Check a choice of axes."""

@@ -38,6 +38,8 @@ RECENT = 50
 EVENTS = 6
 FASTEST = 10.0
 """rad/s. For joints without a limit."""
+FIRST_REPORT = 10.0
+"""Seconds that a daemon on a busy machine may take from its first state to its first report."""
 
 
 @dataclass(frozen=True)
@@ -186,8 +188,14 @@ class Watcher:
         )
 
     def velocity_limits(self) -> dict[str, float]:
-        """How fast the daemon lets each joint move: its step limit in a period; NoRobot if no daemon says so."""
-        report, tick = self._report.take(), self._tick.take()
+        """How fast the daemon lets each joint move: its step limit in a period; NoRobot if no daemon says so.
+
+        A daemon that has just begun is waited for: its first report comes some cycles after its first state.
+        """
+        until = time.monotonic() + FIRST_REPORT
+        while (report := self._report.take()) is None and self.process is not None and time.monotonic() < until:
+            time.sleep(0.02)
+        tick = self._tick.take()
         if report is None or tick is None:
             raise NoRobot(nothing_runs(self.names.robot))
         limits = np.minimum(report["step_limit"] / tick["period"], FASTEST)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 
 from wholebody import robots
 from wholebody.cli.looks.watching import Tap
@@ -22,7 +23,7 @@ from wholebody.cli.people.base_pose import BasePose, frame
 from wholebody.cli.processes.as_process import as_process
 from wholebody.collaboration.page.frames import DEPTH, LARGEST, camera_channel, frame_record
 from wholebody.collaboration.page.steadying import homography, turned, upright
-from wholebody.errors import BadSimulation, MissingExtra
+from wholebody.errors import BadSimulation
 from wholebody.hardware import Names
 from wholebody.parameters.owned import Opened
 from wholebody.perception.blobs import Colour, looks
@@ -33,11 +34,6 @@ from wholebody.realtime import until_told
 from wholebody.robots.geometry import standing
 from wholebody.robots.robot import Array, Placement, Robot, Sensor
 from wholebody.simulation import Simulation
-
-try:
-    from PIL import Image
-except ImportError as error:
-    raise MissingExtra("pillow", "page") from error
 
 WIDTH, HEIGHT = 320, 240
 FIELD_OF_VIEW = math.radians(45.0)

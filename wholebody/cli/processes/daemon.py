@@ -1,6 +1,6 @@
 """The daemon as a process: python -m wholebody.cli.processes.daemon PLAN; `wholebody start` begins it.
 
-It loads neither numba nor Pinocchio nor MuJoCo: a simulator is another process.
+It loads neither Pinocchio nor MuJoCo: a simulator is another process.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wholebody import locomotion, robots
+from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.behaviors.walking_desk import WalkingDesk
 from wholebody.behaviors.walking_orders import CONTROLLER
@@ -33,7 +33,6 @@ NOTHING_ELSE: dict[str, Any] = {"tasks": [], "constraints": [], "events": {}, "s
 def run(name: str, robot: str, stabilizer: str, goes_on: Callable[[], bool]) -> None:
     """Connect, and do what is ordered, until told to end."""
     walking = Walking(robots.load(robot), stabilizer=stabilizer)
-    locomotion.warmup()
     names = ControllerNames(Names(name).robot, CONTROLLER)
     with (
         connect(CONTROLLER, name, period=SILENCE) as connection,

@@ -21,18 +21,14 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
+from aiohttp import WSMsgType, web
+
 from wholebody.collaboration.page import PORT, SILENCE
 from wholebody.collaboration.page.desk_news import desk_news, machines
+from wholebody.collaboration.page.viewer import Kind, Viewer
 from wholebody.collaboration.rcp.desk import Desk
 from wholebody.collaboration.rcp.server import LOCAL, UPDATE_EVERY
-from wholebody.errors import MissingExtra, WholebodyError
-
-try:
-    from aiohttp import WSMsgType, web
-
-    from wholebody.collaboration.page.viewer import Kind, Viewer
-except ImportError as error:
-    raise MissingExtra("aiohttp", "page") from error
+from wholebody.errors import WholebodyError
 
 LOG = logging.getLogger(__name__)
 STATIC = Path(__file__).parent / "static"

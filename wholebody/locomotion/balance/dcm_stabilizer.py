@@ -19,12 +19,12 @@ from typing import Annotated
 
 import numpy as np
 
+from wholebody import _kernels
 from wholebody.estimation import Balance, SupportNoise
 from wholebody.locomotion.balance.recovery import landing_instead
-from wholebody.locomotion.balance.stabilizers import Command, as_planned, turned
+from wholebody.locomotion.balance.stabilizers import Command, as_planned
 from wholebody.locomotion.balance.support_area import Soles, nearest_inside, scaled
 from wholebody.locomotion.target import Target
-from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit
@@ -89,7 +89,7 @@ class DcmStabilizer:
 
     def reset(self) -> None:
         """Begin anew, from a robot at rest."""
-        self._pendulum: Array | None = None  # rows: told position and velocity, and ∫(ξ − ξ_ref)
+        self._began, self._feedback, self._gains = False, np.zeros((6, 2)), np.zeros(4)
         self._trunk = np.zeros((2, 2))
         self._lean, self._leaning = self._trunk  # towards x and y, rad and rad/s
         self._usual, self._stood = np.zeros(2), 0.0  # the tilt that is no push, and for how long it stands, s
@@ -97,36 +97,34 @@ class DcmStabilizer:
     def correct(self, target: Target, balance: Balance, period: float) -> Command:
         """What to do in this cycle."""
         gains = self.gains
-        if self._pendulum is None:
-            self._pendulum = self._begin(target, balance)
+        com, com_velocity, _, dcm, off, zmp = feedback = self._feedback  # DcmFeedback of locomotion.h
+        if not self._began:
+            com[:], com_velocity[:], self._began = *self._begin(target, balance), True
         area = self._within(gains.margin).area(target.support, target.left.place, target.right.place)
-        dcm, off, zmp, kept, falling = fed_back(
-            (area, target.zmp, target.dcm, target.pull, balance.com_in_world, balance.com_velocity),
-            self._pendulum,
-            (gains.proportional, gains.integral, gains.position, gains.velocity),
-            target.omega,
-            period,
+        self._gains[:] = gains.proportional, gains.integral, gains.position, gains.velocity
+        kept, falling = _kernels.locomotion_feed_back_dcm(
+            *(feedback, area, target.zmp, target.dcm, target.pull, balance.com_in_world, balance.com_velocity),
+            *(self._gains, target.omega, period),
         )
         command = as_planned(target)
-        command.com[:2], command.com_velocity = self._pendulum[0], self._pendulum[1].copy()
-        command.zmp, command.left_share = zmp, target.left_share_at(zmp)
+        command.com[:2], command.com_velocity = com, com_velocity.copy()
+        command.zmp, command.left_share = zmp.copy(), target.left_share_at(zmp)
         command.feed_forward = command.level_swing = True
         push = np.zeros(2)
         if math.isinf(target.phase_left):  # walking, ξ is out of the area all the time
             push = gains.lean * (dcm - nearest_inside(scaled(area, gains.reach), dcm)) + self._yielding(balance, period)
         else:
             self._stood = 0.0
-        leans = lean_on(self._trunk, push, gains.upright, gains.most_lean, period)
-        command.rotation = leans @ command.rotation
+        _kernels.locomotion_lean_trunk(self._trunk, push, gains.upright, gains.most_lean, period, command.rotation)
         if self.steps:
             if kept:
                 command.landing = landing_instead(target, off, zmp - target.zmp, gains.step_threshold)
             command.falling = falling
         return command
 
-    def _begin(self, target: Target, balance: Balance) -> Array:
-        """The pendulum in its first cycle: as the robot is to stand."""
-        return np.array([target.com, target.com_velocity, np.zeros(2)])
+    def _begin(self, target: Target, balance: Balance) -> tuple[Array, Array]:
+        """Position and velocity of the pendulum in its first cycle: as the robot is to stand."""
+        return target.com, target.com_velocity
 
     def _within(self, margin: float) -> Soles:
         """The soles without their edges."""
@@ -169,57 +167,7 @@ class RoughStabilizer(DcmStabilizer):
     def __init__(self, model: Model) -> None:
         super().__init__(model, DcmGains(give=0.0))
 
-    def _begin(self, target: Target, balance: Balance) -> Array:
+    def _begin(self, target: Target, balance: Balance) -> tuple[Array, Array]:
         """As the robot stands: on a slope it leans, and its centre of mass is not above its feet."""
         self._lean[:] = balance.lean
-        return np.array([balance.com_in_world[:2], np.zeros(2), np.zeros(2)])
-
-
-@compiled
-def fed_back(
-    seen: tuple[Array, Array, Array, Array, Array, Array],
-    pendulum: Array,
-    gains: tuple[float, float, float, float],
-    omega: float,
-    period: float,
-) -> tuple[Array, Array, Array, bool, bool]:
-    """ξ, ξ − ξ_ref, z*, and whether it had to be kept inside the area, as ξ would have to; the pendulum goes on.
-
-    seen: the area, z, ξ_ref and the pull of the legs, as planned; centre of mass and its velocity, as measured.
-    """
-    area, planned, reference, pull, measured, speed = seen
-    proportional, integral, k1, k2 = gains
-    dcm, off, wanted = np.empty(2), np.empty(2), np.empty(2)
-    for i in range(2):
-        dcm[i] = measured[i] + speed[i] / omega
-        off[i] = dcm[i] - reference[i]
-        wanted[i] = planned[i] + (1.0 + proportional / omega) * off[i] + integral * pendulum[2, i]
-    zmp = nearest_inside(area, wanted)
-    for i in range(2):
-        if integral > 0.0:
-            pendulum[2, i] += period * (off[i] - pendulum[2, i])
-        drawn = k1 * (measured[i] - pendulum[0, i]) + k2 * (speed[i] - pendulum[1, i])
-        pendulum[1, i] += period * (omega**2 * (pendulum[0, i] - zmp[i] + pull[i]) + drawn)
-        pendulum[0, i] += period * pendulum[1, i]
-    return dcm, off, zmp, _differ(wanted, zmp), _differ(nearest_inside(area, dcm), dcm)
-
-
-@compiled
-def lean_on(trunk: Array, push: Array, upright: float, most: float, period: float) -> Array:
-    """Turn the trunk towards where ξ runs away, by a rotation: while it gains speed it pushes the other way.
-
-    trunk: its lean towards x and y, and its velocity, rows.
-    """
-    for i in range(2):
-        trunk[1, i] += period * (push[i] - 2.0 * upright * trunk[1, i] - upright**2 * trunk[0, i])
-        trunk[0, i] += period * trunk[1, i]
-    size = math.hypot(trunk[0, 0], trunk[0, 1])
-    if size > most:
-        trunk[0] *= most / size
-        trunk[1] = 0.0
-    return turned(np.array([-trunk[0, 1], trunk[0, 0], 0.0]))
-
-
-@compiled
-def _differ(one: Array, other: Array) -> bool:
-    return bool(one[0] != other[0] or one[1] != other[1])
+        return balance.com_in_world[:2], np.zeros(2)

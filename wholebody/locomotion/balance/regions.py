@@ -8,9 +8,9 @@ from typing import Annotated
 
 import numpy as np
 
+from wholebody import _kernels
 from wholebody.errors import BadGait
 from wholebody.locomotion.balance.support_area import nearest_inside, scaled
-from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.parameters import Bounds, Unit
 
@@ -45,7 +45,7 @@ class Regions:
 
     def of(self, area: Array, zmp: Array) -> Region:
         """In which region a zero moment point is; corners counter-clockwise."""
-        depth = share_of(area, np.asarray(zmp, np.float64))
+        depth = share_of(area, zmp)
         if depth <= self.safe:
             return Region.SAFE
         if depth <= self.nearly_critical:
@@ -57,18 +57,6 @@ class Regions:
         return nearest_inside(scaled(area, share), zmp)
 
 
-@compiled
 def share_of(area: Array, point: Array) -> float:
     """How large a share of the area, scaled about its middle, just holds the point: 0 in the middle, 1 on the edge."""
-    cx, cy = 0.0, 0.0
-    for corner in area:
-        cx, cy = cx + corner[0] / len(area), cy + corner[1] / len(area)
-    share = 0.0
-    for i in range(len(area)):
-        ax, ay = area[i]
-        bx, by = area[(i + 1) % len(area)]
-        nx, ny = by - ay, ax - bx  # outward
-        reach = nx * (ax - cx) + ny * (ay - cy)
-        if reach > 0.0:
-            share = max(share, (nx * (point[0] - cx) + ny * (point[1] - cy)) / reach)
-    return share
+    return _kernels.locomotion_share_of_area(np.ascontiguousarray(area, np.float64), np.asarray(point, np.float64))

@@ -14,12 +14,12 @@ from typing import Protocol
 
 import numpy as np
 
+from wholebody import _kernels
 from wholebody.errors import UnknownName
 from wholebody.estimation import Balance, SupportNoise
 from wholebody.locomotion.footsteps import Place
 from wholebody.locomotion.swing import FootPoint
 from wholebody.locomotion.target import Target
-from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 
@@ -106,21 +106,11 @@ def upright(yaw: float) -> Array:
     return rotation
 
 
-@compiled
 def turned(vector: Array) -> Array:
     """The rotation by a rotation vector, 3 × 3 (Rodrigues)."""
-    angle = math.sqrt(vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2])
-    by = 1.0 / angle if angle > 1e-12 else 1.0
-    x, y, z = by * vector[0], by * vector[1], by * vector[2]
-    c, s = math.cos(angle), math.sin(angle)
-    v = 1.0 - c
-    return np.array(
-        [
-            [c + x * x * v, x * y * v - z * s, x * z * v + y * s],
-            [y * x * v + z * s, c + y * y * v, y * z * v - x * s],
-            [z * x * v - y * s, z * y * v + x * s, c + z * z * v],
-        ]
-    )
+    rotation = np.empty((3, 3))
+    _kernels.locomotion_rotation(vector, rotation)
+    return rotation
 
 
 def sole_to_world(foot: FootPoint) -> Array:

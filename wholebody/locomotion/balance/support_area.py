@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
+from wholebody import _kernels
 from wholebody.locomotion.footsteps import Place, Support
 from wholebody.locomotion.gait import SOLES
-from wholebody.model.compiled import compiled
 from wholebody.model.layout import Array
 from wholebody.model.support import convex_hull
 from wholebody.robots.robot import Robot
@@ -22,7 +22,7 @@ class Soles:
 
     def __init__(self, robot: Robot, margin: float = 0.0, scale: float = 1.0) -> None:
         hulls = (convex_hull(np.array(robot.surface(sole).outline)) for sole in SOLES)
-        self.outlines = tuple(inset(scaled(hull, scale), margin) for hull in hulls)
+        self.outlines = tuple(np.ascontiguousarray(inset(scaled(hull, scale), margin)) for hull in hulls)
 
     def area(self, support: Support, left: Place, right: Place) -> Array:
         """The corners, counter-clockwise, of the area that one foot or both span."""
@@ -30,7 +30,7 @@ class Soles:
             return in_world(self.outlines[0], *left)
         if support == "right":
             return in_world(self.outlines[1], *right)
-        return convex_hull(both(self.outlines[0], self.outlines[1], np.array(left), np.array(right)))
+        return convex_hull(np.concatenate([in_world(self.outlines[0], *left), in_world(self.outlines[1], *right)]))
 
 
 def inset(corners: Array, margin: float) -> Array:
@@ -56,45 +56,20 @@ def _cut(corners: list[Array], depths: list[float]) -> list[Array]:
     return kept
 
 
-@compiled
 def in_world(outline: Array, x: float, y: float, yaw: float) -> Array:
     """Corners of a foot that stands somewhere."""
-    c, s = math.cos(yaw), math.sin(yaw)
     corners = np.empty_like(outline)
-    for i in range(len(outline)):
-        corners[i, 0] = x + c * outline[i, 0] - s * outline[i, 1]
-        corners[i, 1] = y + s * outline[i, 0] + c * outline[i, 1]
+    _kernels.locomotion_place_outline(outline, x, y, yaw, corners)
     return corners
 
 
-@compiled
-def both(one: Array, other: Array, here: Array, there: Array) -> Array:
-    """Corners of both feet."""
-    corners = np.empty((len(one) + len(other), 2))
-    corners[: len(one)] = in_world(one, here[0], here[1], here[2])
-    corners[len(one) :] = in_world(other, there[0], there[1], there[2])
-    return corners
-
-
-@compiled
 def nearest_inside(corners: Array, point: Array) -> Array:
     """The point of a convex polygon (counter-clockwise) that is nearest to a point: itself if it is inside."""
-    inside, best = True, np.inf
-    nearest = point.copy()
-    for i in range(len(corners)):
-        ax, ay = corners[i]
-        bx, by = corners[(i + 1) % len(corners)]
-        ex, ey = bx - ax, by - ay
-        dx, dy = point[0] - ax, point[1] - ay
-        if ex * dy - ey * dx < 0.0:
-            inside = False
-        along = min(max((dx * ex + dy * ey) / max(ex * ex + ey * ey, 1e-18), 0.0), 1.0)
-        px, py = ax + along * ex, ay + along * ey
-        away = (point[0] - px) ** 2 + (point[1] - py) ** 2
-        if away < best:
-            best = away
-            nearest[0], nearest[1] = px, py
-    return point.copy() if inside else nearest
+    nearest = np.empty(2)
+    _kernels.locomotion_nearest_inside(
+        np.ascontiguousarray(corners, np.float64), np.asarray(point, np.float64), nearest
+    )
+    return nearest
 
 
 def scaled(corners: Array, by: float) -> Array:

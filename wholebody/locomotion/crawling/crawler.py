@@ -14,7 +14,6 @@ import numpy as np
 
 from wholebody.errors import BadGait, GroundMissing, SensorLost
 from wholebody.estimation.limb_loads import LimbLoads
-from wholebody.estimation.rotations import matrix_of
 from wholebody.hardware import Record
 from wholebody.locomotion.crawling.efforts import CrawlEfforts
 from wholebody.locomotion.crawling.footholds import DriftedGround, Ground
@@ -33,6 +32,7 @@ from wholebody.model.model import Model
 from wholebody.motion.captured_gait import CRAWLING
 from wholebody.motion.imitating_limbs import limbs_of
 from wholebody.robots.robot import Robot
+from wholebody.rotations import matrix_of_quaternion
 
 SETTLING = 200
 """Solutions from the robot's own posture into the stance."""
@@ -202,6 +202,6 @@ class Crawler:
         self.q = self.joints.solve(
             self.q, places, target.ground, target.com + self.lead + self.landing.refuge, target.body.yaw, target.behind
         )
-        matrix_of(self.q[3:7], self._planned_rotation)
+        self._planned_rotation[:] = matrix_of_quaternion(self.q[3:7])
         lead = self.efforts.lead(self.q, self.joints.step, self._load(target))
         return np.asarray(np.clip(self.q[7:] + lead, self._lower, self._upper))

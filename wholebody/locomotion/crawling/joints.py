@@ -16,8 +16,8 @@ import math
 
 import numpy as np
 
-from wholebody.kinematics.iterative_rows import rotation_gap
-from wholebody.kinematics.iterative_steps import boxed_step
+from wholebody import _kernels
+from wholebody.kinematics.iterative_goals import rotation_gap
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
@@ -94,7 +94,7 @@ class CrawlJoints:
         self._wish[6:] = (HOME * (self.home - q[7:]) + STEADY * self.step[6:]) / (HOME + STEADY + SLOW)
         self._low[6:], self._high[6:] = NEARING * (self._lower - q[7:]), NEARING * (self._upper - q[7:])
         columns = np.ascontiguousarray(J.T)
-        boxed_step(
+        _kernels.kinematics_boxed_step(
             columns, e, self._mobility, self._wish, 1.0, self._low, self._high, self._stopped, self._A, self._y,
             self.step,
         )  # fmt: skip
@@ -170,7 +170,7 @@ class CrawlJoints:
         turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         self._wanted[:9] = (turn @ self._turned).ravel()
         weights = self._trunk[:, None] * turn.T  # along the axes of the body
-        gap = rotation_gap(self._wanted, at.placement(self._root))
+        gap = rotation_gap(self._wanted[:9], at.placement(self._root))
         J[row : row + 3], e[row : row + 3] = weights @ at.jacobian(self._root)[3:], weights @ gap
         row += 3
         for index in self._palms:

@@ -1,0 +1,50 @@
+/* evaluate.c - one constraint of any kind: laid over the arrays of Python, and its rows. */
+#include "wholebody/constraints/constraints.h"
+
+enum { DESCRIBED = 3 };
+
+Constraint constraint_in(const int64_t *integers, int count, double *numbers, int length)
+{
+    return (Constraint){
+        .kind = (ConstraintKind)integers[0],
+        .frame = (int)integers[1],
+        .rows = (int)integers[2],
+        .joint_count = count - DESCRIBED,
+        .joints = integers + DESCRIBED,
+        .length = length,
+        .numbers = numbers,
+    };
+}
+
+/* Its numbers: a ratio for each slave. v_slave - ratio v_master = 0. */
+static void fill_coactuation(const Constraint *constraint, ConstraintColumns out)
+{
+    size_t width = (size_t)out.J.width;
+    double (*J)[width] = (double (*)[width])out.J.at;
+    for (int i = 0; i < constraint->rows; i++) {
+        J[constraint->joints[1 + i]][i] = 1.0;
+        J[constraint->joints[0]][i] = -constraint->numbers[1 + i];
+        out.bias[i] = 0.0;
+    }
+}
+
+static void fill_fixed_base(ConstraintColumns out)
+{
+    size_t width = (size_t)out.J.width;
+    double (*J)[width] = (double (*)[width])out.J.at;
+    for (int k = 0; k < 6; k++) {
+        J[k][k] = 1.0;
+        out.bias[k] = 0.0;
+    }
+}
+
+void fill_constraint_rows(const Constraint *constraint, const Tree *tree, const Snapshot *now, ConstraintColumns out)
+{
+    switch (constraint->kind) {
+    case CONSTRAINT_CUSTOM: break;
+    case CONSTRAINT_FLAT: case CONSTRAINT_POINT: case CONSTRAINT_LINE: fill_contact(constraint, tree, now, out); break;
+    case CONSTRAINT_OMNI_WHEEL: fill_omni_wheel(constraint, tree, now, out); break;
+    case CONSTRAINT_COACTUATION: fill_coactuation(constraint, out); break;
+    case CONSTRAINT_FIXED_BASE: fill_fixed_base(out); break;
+    }
+}

@@ -1,0 +1,155 @@
+/* balance_binding.c - BalanceEstimator in Python: its handle, and one cycle of all that works together in it. */
+#include "wholebody/estimation/binding.h"
+#include "wholebody/model/binding.h"
+
+typedef struct {
+    Borrowed arrays;
+    BalanceEstimator estimator;
+    double memory[]; /* 6 x feet wrenches, then a reference for each joint */
+} BalanceHandle;
+
+/* A handle with room for so many feet and joints. */
+static PyObject *new_estimator(Py_ssize_t feet, Py_ssize_t joints, BalanceHandle **handle)
+{
+    size_t memory = (size_t)(6 * feet + joints) * sizeof(double);
+    PyObject *capsule = new_handle(sizeof **handle + memory, BALANCE_HANDLE, (void **)handle);
+    if (!capsule)
+        return NULL;
+    (*handle)->estimator.feet = (int)feet;
+    (*handle)->estimator.joints = (int)joints;
+    (*handle)->estimator.wrench = (double (*)[6])(*handle)->memory;
+    (*handle)->estimator.reference = (*handle)->memory + 6 * feet;
+    return capsule;
+}
+
+static PyObject *estimation_balance(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    if (!takes(10, count, "estimation_balance"))
+        return NULL;
+    Py_ssize_t feet = PyObject_Size(arguments[3]), joints = feet >= 0 ? PyObject_Size(arguments[2]) : -1;
+    long imu = joints >= 0 ? PyLong_AsLong(arguments[9]) : -1;
+    if (PyErr_Occurred())
+        return NULL;
+    BalanceHandle *handle;
+    PyObject *capsule = new_estimator(feet, joints, &handle);
+    if (!capsule)
+        return NULL;
+    Borrowed *arrays = &handle->arrays;
+    BalanceEstimator *estimator = &handle->estimator;
+    estimator->imu = (int)imu;
+    estimator->state = borrow_bytes(arrays, arguments[0], ANY, "state");
+    int64_t *at = estimator->state ? borrow_integers(arrays, arguments[1], NUMBERS_IN(StateLayout), "layout") : NULL;
+    estimator->joint = at ? borrow_integers(arrays, arguments[2], joints, "joints") : NULL;
+    int64_t *places =
+        estimator->joint ? borrow_integers(arrays, arguments[3], NUMBERS_IN(FootPlace) * feet, "places") : NULL;
+    double *geometry =
+        places ? borrow_numbers(arrays, arguments[4], NUMBERS_IN(FootGeometry) * feet, "geometry") : NULL;
+    double *odometry =
+        geometry ? borrow_written(arrays, arguments[5], NUMBERS_IN(FootOdometry) * feet, "odometry") : NULL;
+    double *memory = odometry ? borrow_written(arrays, arguments[6], NUMBERS_IN(BalanceMemory), "memory") : NULL;
+    double *balance = memory ? borrow_written(arrays, arguments[7], balance_size((int)feet), "balance") : NULL;
+    uint8_t *contact = balance ? borrow_written_flags(arrays, arguments[8], feet, "contact") : NULL;
+    if (!contact) {
+        Py_DECREF(capsule);
+        return NULL;
+    }
+    estimator->at = (const StateLayout *)(void *)at;
+    estimator->place = (const FootPlace *)(void *)places;
+    estimator->geometry = (const FootGeometry *)(void *)geometry;
+    estimator->odometry = (FootOdometry *)(void *)odometry;
+    estimator->memory = (BalanceMemory *)(void *)memory;
+    estimator->balance = balance_in((int)feet, balance, contact);
+    return capsule;
+}
+
+/* Open the handles of all parts, and check that they are of the same robot; false with a Python error if not. */
+static bool open_parts(PyObject *const *arguments, BalanceParts *parts)
+{
+    BalanceHandle *balance = handle_of(arguments[0], BALANCE_HANDLE);
+    parts->tree = balance ? tree_of(arguments[1]) : NULL;
+    parts->now = parts->tree ? snapshot_of(arguments[2]) : NULL;
+    SupportHandle *support = parts->now ? handle_of(arguments[3], SUPPORT_HANDLE) : NULL;
+    ContactsHandle *contacts = support ? handle_of(arguments[4], CONTACTS_HANDLE) : NULL;
+    FrozenHandle *frozen = contacts ? handle_of(arguments[5], FROZEN_HANDLE) : NULL;
+    if (!frozen)
+        return false;
+    parts->estimator = &balance->estimator;
+    parts->filter = &support->filter;
+    parts->contacts = &contacts->detector;
+    parts->frozen = &frozen->watch;
+    int feet = parts->estimator->feet, joints = parts->estimator->joints;
+    bool fits = feet == parts->filter->feet && feet == parts->contacts->feet && feet == parts->frozen->feet &&
+                joints == parts->frozen->joints && joints + 6 == parts->tree->nv;
+    if (!fits)
+        PyErr_SetString(PyExc_ValueError, "these parts of an estimator are not of the same robot");
+    return fits;
+}
+
+/* Read joints, feet and legs, and look for frozen sensors: flags of what was wrong. */
+static int sense(const BalanceParts *parts, double dt)
+{
+    int wrong = read_joints(parts->estimator, parts->now, dt) | read_wrenches(parts->estimator, parts->filter);
+    if (evaluate_snapshot(parts->tree, parts->now) != STATE_WELL)
+        return wrong | STATE_FAULT;
+    look_at_legs(parts->estimator, parts->now, parts->filter);
+    return wrong | look_for_frozen(parts, dt);
+}
+
+/* Contacts, then the filter. */
+static int advance(const BalanceParts *parts, double dt)
+{
+    detect_contacts(parts->contacts, parts->estimator->balance.wrench_in_sole, dt);
+    for (int foot = 0; foot < parts->estimator->feet; foot++) {
+        parts->filter->leg[foot].contact = parts->contacts->contact[foot];
+        parts->filter->leg[foot].firm = parts->contacts->firm[foot];
+    }
+    int wrong = read_motion(parts->estimator, parts->filter, parts->frozen);
+    support_cycle(parts->filter, dt);
+    return wrong;
+}
+
+/* The first cycle in three parts: sense; begin, which is Python's; show. */
+static PyObject *estimation_sense(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    BalanceParts parts;
+    if (!takes(6, count, "estimation_sense") || !open_parts(arguments, &parts))
+        return NULL;
+    return PyLong_FromLong(sense(&parts, 0.0));
+}
+
+static PyObject *estimation_show(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    BalanceParts parts;
+    if (!takes(6, count, "estimation_show") || !open_parts(arguments, &parts))
+        return NULL;
+    show_balance(&parts, 0.0);
+    Py_RETURN_NONE;
+}
+
+static PyObject *estimation_cycle(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    BalanceParts parts;
+    if (!takes(7, count, "estimation_cycle") || !open_parts(arguments, &parts))
+        return NULL;
+    double dt = PyFloat_AsDouble(arguments[6]);
+    if (PyErr_Occurred())
+        return NULL;
+    int wrong = sense(&parts, dt);
+    if (!(wrong & STATE_FAULT)) {
+        wrong |= advance(&parts, dt);
+        show_balance(&parts, dt);
+    }
+    return PyLong_FromLong(wrong);
+}
+
+PyMethodDef estimation_balance_methods[] = {
+    {"estimation_balance", METHOD(estimation_balance),
+     "estimation_balance(state, layout, joints, places, geometry, odometry, memory, balance, contact, imu): a handle."},
+    {"estimation_sense", METHOD(estimation_sense),
+     "estimation_sense(balance, tree, snapshot, support, contacts, frozen): read the first state."},
+    {"estimation_show", METHOD(estimation_show),
+     "estimation_show(balance, tree, snapshot, support, contacts, frozen): fill in the first balance."},
+    {"estimation_cycle", METHOD(estimation_cycle),
+     "estimation_cycle(balance, tree, snapshot, support, contacts, frozen, dt): take the state that is there."},
+    {0},
+};

@@ -1,0 +1,59 @@
+"""The memory that filters share with their kernels in C: records of named numbers, in the order of `estimation.h`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wholebody.model.layout import Array
+
+
+def _record(*fields: tuple[str, int | tuple[int, ...]]) -> np.dtype[np.void]:
+    return np.dtype([(name, "f8", () if shape == 1 else shape) for name, shape in fields])
+
+
+ATTITUDE = _record(
+    ("orientation", 4), ("gyro_bias", 3), ("covariance", (6, 6)), ("gyro", 3), ("accelerometer", 3),
+    ("angular_velocity", 3), ("innovation", 1), ("started", 1), ("gyro_deviation", 1), ("bias_drift", 1),
+    ("accelerometer_deviation", 1), ("gravity", 1), ("gate", 1),
+)  # fmt: skip
+BODY = _record(("orientation", 4), ("gyro_bias", 3), ("velocity", 3))
+FOOT = _record(("flexion", 2), ("flexion_rate", 2), ("ground", 4))
+BODY_ERROR, FOOT_ERROR = 9, 7
+"""Numbers of an error: quaternions are off by rotation vectors."""
+LEG = _record(
+    ("E", (3, 3)), ("p", 3), ("p_dot", 3), ("turn", 3), ("torque", 2), ("contact", 1), ("firm", 1), ("stood", 1),
+    ("lay_flat", 1),
+)  # fmt: skip
+SUPPORT_SETTINGS = (
+    *("bias_drift", "inclinometer", "sole", "ankle", "rocking", "torque", "free_velocity", "vibration", "flexing"),
+    *("creep", "slip", "level", "heading", "flexion", "flexion_rate", "stiffness", "damping", "gravity", "gate"),
+)
+MOTION = _record(
+    ("gyro", 3), ("gyro_deviation", 3), ("accelerometer", 3), ("accelerometer_deviation", 1), ("up", 3)
+)  # fmt: skip
+SUPPORT_MEMORY = _record(("gyro", 3), ("accelerometer", 3), ("surprise", 1), ("rows", 1))
+CONTACT_SETTINGS = ("touches", "leaves", "debounce", "settles", "loaded", "deviation", "changes")
+FOOT_GEOMETRY = _record(("at_sole", (6, 6)), ("at_ankle", (2, 6)), ("sole_from_ankle", 3))
+FOOT_ODOMETRY = _record(("anchor", 3), ("stands", 1), ("lean", 2))
+BALANCE_MEMORY = _record(
+    ("least", 1), ("gyro_deviation", 1), ("accelerometer_deviation", 1), ("unwatched", 1), ("found_frozen", 1),
+    ("place", 3),
+)  # fmt: skip
+
+NOT_FINITE, SILENT, ENCODER_FAULT, FORCE_FAULT, FROZEN_FAULT, STATE_FAULT = (1 << bit for bit in range(6))
+"""What kernels say was wrong with readings, as flags."""
+
+
+def numbers_of(records: npt.NDArray[Any]) -> Array:
+    """All numbers of records in one row, in the same memory."""
+    return records.reshape(-1).view(np.float64)
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same memory, not to be written by who gets it."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,79 @@
+/* binding_legs.c - the legs in Python. */
+#include "wholebody/kinematics/binding.h"
+#include "wholebody/locomotion/binding.h"
+#include "wholebody/locomotion/legs.h"
+#include "wholebody/model/binding.h"
+
+#define LEGS_HANDLE "wholebody.Legs"
+
+typedef struct {
+    Borrowed arrays;
+    ClosedForm chains[2]; /* copies */
+    Leg legs[2];
+    double *joints;
+    Py_ssize_t count; /* of joints */
+} LegsHandle;
+
+/* Chains, columns and joints of a call, for as long as the handle lives; false with a Python error. */
+static bool fill_legs(LegsHandle *handle, PyObject *const *arguments)
+{
+    handle->joints = borrow_written(&handle->arrays, arguments[4], ANY, "joints");
+    if (!handle->joints)
+        return false;
+    handle->count = borrowed_count(&handle->arrays);
+    for (int side = 0; side < 2; side++) {
+        const ClosedForm *chain = closed_form_of(arguments[side]);
+        if (!chain)
+            return false;
+        handle->chains[side] = *chain;
+        int64_t *columns = borrow_integers(&handle->arrays, arguments[2 + side], (Py_ssize_t)chain->joints, "columns");
+        if (!columns)
+            return false;
+        for (int j = 0; j < chain->joints; j++)
+            if (columns[j] < 0 || columns[j] >= handle->count) {
+                PyErr_Format(PyExc_IndexError, "no joint %lld", (long long)columns[j]);
+                return false;
+            }
+        handle->legs[side] = (Leg){&handle->chains[side], columns};
+    }
+    return true;
+}
+
+FUNCTION(locomotion_legs)
+{
+    (void)module;
+    if (!takes(5, count, "locomotion_legs"))
+        return NULL;
+    LegsHandle *handle;
+    PyObject *capsule = new_handle(sizeof *handle, LEGS_HANDLE, (void **)&handle);
+    if (capsule && !fill_legs(handle, arguments))
+        Py_CLEAR(capsule);
+    return capsule;
+}
+
+FUNCTION(locomotion_put_legs)
+{
+    (void)module;
+    static const Wanted READ[] = {{"com", 3}, {"rotation", 9}, {"left", 16}, {"right", 16}};
+    double *found[4], reach = 0.0;
+    if (!takes(8, count, "locomotion_put_legs"))
+        return NULL;
+    LegsHandle *handle = handle_of(arguments[0], LEGS_HANDLE);
+    const Tree *tree = handle ? tree_of(arguments[1]) : NULL;
+    const Snapshot *before = tree ? snapshot_of(arguments[2]) : NULL;
+    long rounds = before ? PyLong_AsLong(arguments[7]) : 0;
+    if (!before || PyErr_Occurred())
+        return NULL;
+    if (tree->nv - 6 != handle->count)
+        return PyErr_Format(PyExc_ValueError, "the tree has %d joints, not %zd", tree->nv - 6, handle->count);
+    Borrowed arrays = {0};
+    bool well = locomotion_borrow(&arrays, arguments + 3, READ, 4, found);
+    if (well) {
+        LegGoal goal = {
+            found[0], found[1], {(const double (*)[4])found[2], (const double (*)[4])found[3]}, (int)rounds,
+        };
+        reach = put_legs(tree, before, handle->legs, &goal, handle->joints);
+    }
+    give_back(&arrays);
+    return well ? PyFloat_FromDouble(reach) : NULL;
+}

@@ -1,0 +1,112 @@
+/* binding.c - the model's functions in Python: handles of a tree and of a snapshot, and what works on them. */
+#include "wholebody/binding.h"
+#include "wholebody/model/binding.h"
+
+static PyObject *model_tree(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    if (!takes(2, count, "model_tree"))
+        return NULL;
+    TreeHandle *handle;
+    PyObject *capsule = new_handle(sizeof *handle, TREE_HANDLE, (void **)&handle);
+    if (!capsule)
+        return NULL;
+    const int64_t *integers = borrow_integers(&handle->arrays, arguments[0], ANY, "integers");
+    const double *numbers = integers ? borrow_numbers(&handle->arrays, arguments[1], ANY, "numbers") : NULL;
+    if (!numbers) {
+        Py_DECREF(capsule);
+        return NULL;
+    }
+    handle->tree = tree_in(integers, numbers);
+    return capsule;
+}
+
+static PyObject *model_snapshot(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    if (!takes(2, count, "model_snapshot"))
+        return NULL;
+    const Tree *tree = tree_of(arguments[0]);
+    if (!tree)
+        return NULL;
+    SnapshotHandle *handle;
+    PyObject *capsule = new_handle(sizeof *handle, SNAPSHOT_HANDLE, (void **)&handle);
+    if (!capsule)
+        return NULL;
+    double *storage = borrow_written(&handle->arrays, arguments[1], (Py_ssize_t)snapshot_size(tree), "storage");
+    if (!storage) {
+        Py_DECREF(capsule);
+        return NULL;
+    }
+    handle->now = snapshot_in(tree, storage);
+    return capsule;
+}
+
+static PyObject *model_evaluate(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    if (!takes(2, count, "model_evaluate"))
+        return NULL;
+    const Tree *tree = tree_of(arguments[0]);
+    const Snapshot *now = tree ? snapshot_of(arguments[1]) : NULL;
+    return now ? PyLong_FromLong(evaluate_snapshot(tree, now)) : NULL;
+}
+
+static PyObject *model_jacobian(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    if (!takes(3, count, "model_jacobian"))
+        return NULL;
+    const Tree *tree = tree_of(arguments[0]);
+    const Snapshot *now = tree ? snapshot_of(arguments[1]) : NULL;
+    if (!now)
+        return NULL;
+    long frame = PyLong_AsLong(arguments[2]);
+    if (PyErr_Occurred())
+        return NULL;
+    if (frame < 0 || frame >= tree->frames)
+        return PyErr_Format(PyExc_IndexError, "no frame %ld", frame);
+    fill_jacobian(tree, now, (int)frame);
+    Py_RETURN_NONE;
+}
+
+static PyObject *model_integrate(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    if (!takes(5, count, "model_integrate"))
+        return NULL;
+    const Tree *tree = tree_of(arguments[0]);
+    if (!tree)
+        return NULL;
+    Borrowed arrays = {0};
+    const double *q = borrow_numbers(&arrays, arguments[1], tree->nq, "q");
+    const double *v = q ? borrow_numbers(&arrays, arguments[2], tree->nv, "v") : NULL;
+    double *result = v ? borrow_written(&arrays, arguments[4], tree->nq, "result") : NULL;
+    double dt = PyFloat_AsDouble(arguments[3]);
+    if (result && !PyErr_Occurred())
+        integrate_configuration(tree, q, v, dt, result);
+    give_back(&arrays);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *model_difference(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    if (!takes(4, count, "model_difference"))
+        return NULL;
+    const Tree *tree = tree_of(arguments[0]);
+    if (!tree)
+        return NULL;
+    Borrowed arrays = {0};
+    const double *q0 = borrow_numbers(&arrays, arguments[1], tree->nq, "q0");
+    const double *q1 = q0 ? borrow_numbers(&arrays, arguments[2], tree->nq, "q1") : NULL;
+    double *result = q1 ? borrow_written(&arrays, arguments[3], tree->nv, "result") : NULL;
+    if (result)
+        difference_of_configurations(tree, q0, q1, result);
+    give_back(&arrays);
+    return result ? Py_NewRef(Py_None) : NULL;
+}
+
+PyMethodDef model_methods[] = {
+    {"model_tree", METHOD(model_tree), "model_tree(integers, numbers): the handle of a robot's tree."},
+    {"model_snapshot", METHOD(model_snapshot), "model_snapshot(tree, storage): the handle of a snapshot's memory."},
+    {"model_evaluate", METHOD(model_evaluate), "model_evaluate(tree, snapshot): compute everything; 0 if all is well."},
+    {"model_jacobian", METHOD(model_jacobian), "model_jacobian(tree, snapshot, frame): one more frame's Jacobian."},
+    {"model_integrate", METHOD(model_integrate), "model_integrate(tree, q, v, dt, result)."},
+    {"model_difference", METHOD(model_difference), "model_difference(tree, q0, q1, result)."},
+    {0},
+};

@@ -1,0 +1,35 @@
+/* binding.h - the handles of the model, for the bindings of packages that work on trees and snapshots. */
+#ifndef WHOLEBODY_MODEL_BINDING_H
+#define WHOLEBODY_MODEL_BINDING_H
+
+#include "wholebody/binding.h"
+#include "wholebody/model/model.h"
+
+#define TREE_HANDLE "wholebody.Tree"
+#define SNAPSHOT_HANDLE "wholebody.Snapshot"
+
+typedef struct {
+    Borrowed arrays;
+    Tree tree;
+} TreeHandle;
+
+typedef struct {
+    Borrowed arrays;
+    Snapshot now;
+} SnapshotHandle;
+
+/* The tree of a handle, or NULL with a Python error. */
+static inline const Tree *tree_of(PyObject *handle)
+{
+    TreeHandle *found = handle_of(handle, TREE_HANDLE);
+    return found ? &found->tree : NULL;
+}
+
+/* The snapshot of a handle, or NULL with a Python error. */
+static inline const Snapshot *snapshot_of(PyObject *handle)
+{
+    SnapshotHandle *found = handle_of(handle, SNAPSHOT_HANDLE);
+    return found ? &found->now : NULL;
+}
+
+#endif
