@@ -1,0 +1,330 @@
+"""Start, stop, status: the processes of a robot."""
+
+import configparser
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from robot_processes import (
+    EXAMPLES,
+    MAIN,
+    daemon,
+    end_all,
+    heavy_libraries,
+    kill_daemon,
+    resident_megabytes,
+    simulator,
+    wait_for,
+    wholebody,
+)
+
+from wholebody import messages, robots
+from wholebody.channels import Channel
+from wholebody.cli.looks.watching import Watcher
+from wholebody.cli.processes import life
+from wholebody.cli.processes.plan import Plan, filter_request, plan_of
+from wholebody.errors import BadMessage, UnknownName
+from wholebody.hardware import connect
+from wholebody.messages import Filter
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    yield
+    end_all()
+
+
+def status():
+    return json.loads(wholebody("status", "--json").stdout)
+
+
+def move(joints, seconds=1.0):
+    """Move joints slowly, as a controller, and return where they are then."""
+    with connect("test") as robot:
+        start, begin = {joint: robot.position(joint) for joint in joints}, robot.now
+        while robot.wait() and (t := (robot.now - begin) / seconds) < 1.2:
+            robot.move({joint: start[joint] + min(t, 1) * (goal - start[joint]) for joint, goal in joints.items()})
+        return {joint: robot.position(joint) for joint in joints}
+
+
+# The life of a robot.
+
+
+def test_a_robot_starts_runs_and_stops():
+    began = time.monotonic()
+    run = wholebody("start", "hubo2plus")
+    assert "hubo2plus runs as 'robot'" in run.stdout
+    for command in ("console", "read", "stop"):
+        assert f"wholebody {command}" in run.stdout, "and what to type next"
+    told = status()
+    assert told["running"]
+    assert told["robot"] == "hubo2plus"
+    assert told["processes"] == {"daemon": daemon(), "simulator": simulator()} | told["processes"]
+    assert 0 < told["uptime"] < time.monotonic() - began
+    assert told["tick"] > 0
+    assert told["period"] == pytest.approx(0.005)
+    assert {"reference", "gate", "write", "read", "work"} <= {stage["name"] for stage in told["stages"]}
+    assert all(0 <= each["mean"] <= each["worst"] for each in told["stages"])
+    shown = wholebody("status").stdout
+    assert str(daemon()) in shown
+    assert "p99" in shown
+    processes = daemon(), simulator()
+    assert wholebody("stop").stdout.count("ended") == 2
+    assert not any(map(life.is_alive, processes))
+    log = life.log_file("robot").read_text()
+    assert "deviation" in log, "the final table of the stages"
+    ended = wholebody("status", "--json", check=False)
+    assert ended.returncode == 1
+    assert not json.loads(ended.stdout)["running"]
+    assert wholebody("stop", check=False).stderr == (
+        "wholebody: no robot called 'robot' is running; start one: wholebody start hubo2plus\n"
+    )
+
+
+def test_a_robot_stays_when_the_terminal_that_started_it_closes():
+    wholebody("start", "--loopback")
+    assert os.getsid(daemon()) == daemon(), "a session of its own: no hang-up, no Ctrl-C"
+
+
+@pytest.mark.slow
+def test_a_second_robot_needs_a_second_name():
+    wholebody("start", "--loopback")
+    run = wholebody("start", "--loopback", check=False)
+    assert run.returncode == 1
+    assert f"running already (process {daemon()})" in run.stderr
+    assert "--name" in run.stderr
+    wholebody("start", "minihubo", "--loopback", "--name", "second")
+    assert daemon("second") not in (None, daemon())
+    wholebody("stop", "--name", "second")
+    assert daemon("second") is None
+    assert daemon() is not None, "the first runs on"
+
+
+@pytest.mark.slow
+def test_a_killed_daemon_is_started_again_and_nothing_jumps():
+    wholebody("start")
+    process = simulator()
+    there = move({"RSP": -0.5, "REB": -0.9})
+    with Channel("robot.simulated") as channel, channel.reader() as reader:
+        reader.latest()
+        kill_daemon()
+        wholebody("start")
+        highest = np.zeros(len(robots.load("hubo2plus").moving))
+        until = time.monotonic() + 1.0
+        while time.monotonic() < until:
+            if reader.wait(0.1, mode="next"):
+                highest = np.maximum(highest, np.abs(reader.message["velocity"]))
+    assert simulator() == process, "the simulator lives on and is kept"
+    stiff = [not joint.name[1:].startswith("F") for joint in robots.load("hubo2plus").moving]
+    assert highest[stiff].max() < 0.2, "rad/s: it holds what it held; only the fingers are so soft that they sag"
+    with connect("test") as robot:
+        assert {joint: robot.position(joint) for joint in there} == pytest.approx(there, abs=0.01)
+
+
+@pytest.mark.slow
+def test_a_controller_goes_on_when_the_daemon_is_started_again():
+    wholebody("start", "--loopback")
+    with connect("test") as robot:
+        kill_daemon()
+        robot.wait(0.1)
+        assert not robot.wait(0.3)
+        wholebody("start", "--loopback")
+        assert robot.wait(2)
+        robot.move({"RSP": 0.02})
+        wait_for(lambda: robot.wait() and robot.position("RSP") == pytest.approx(0.02))
+
+
+@pytest.mark.slow
+def test_what_another_robot_left_behind_is_no_obstacle():
+    wholebody("start", "minihubo", "--loopback")
+    kill_daemon()
+    wholebody("start", "hubo2plus", "--loopback")
+    assert status()["robot"] == "hubo2plus"
+
+
+@pytest.mark.slow
+def test_a_simulator_for_another_plan_is_replaced():
+    wholebody("start", "--no-physics")
+    before = simulator()
+    kill_daemon()
+    wholebody("start", "minihubo", "--no-physics", "--fast")
+    assert simulator() != before
+    assert not life.is_alive(before)
+    assert status()["robot"] == "minihubo"
+
+
+@pytest.mark.slow
+def test_a_daemon_whose_simulator_died_is_given_another():
+    wholebody("start", "--no-physics")
+    process, before = daemon(), simulator()
+    os.kill(before, signal.SIGKILL)
+    wait_for(lambda: simulator() is None)
+    ticks = Watcher().look().tick
+    wholebody("start", "--no-physics")
+    assert daemon() == process
+    assert simulator() not in (None, before)
+    wait_for(lambda: Watcher().look().tick > ticks)
+
+
+def test_two_starts_at_once_give_one_robot():
+    starts = [subprocess.Popen([*MAIN, "start", "--loopback"], stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [each.communicate(timeout=40)[1] for each in starts]
+    assert sorted(each.returncode for each in starts) == [0, 1], said
+    assert daemon() is not None
+    assert Watcher().look().silent < 1
+
+
+@pytest.mark.slow
+def test_somebody_elses_simulator_is_used_and_left_alone():
+    own = subprocess.Popen([sys.executable, EXAMPLES / "simulator.py"], stdout=subprocess.DEVNULL)
+    wait_for(lambda: simulator() == own.pid, 30)
+    try:
+        wholebody("start")
+        assert simulator() == own.pid
+        assert "left alone" in wholebody("stop").stdout
+        assert own.poll() is None
+    finally:
+        own.kill()
+        own.communicate()
+
+
+def test_a_robot_that_cannot_start_says_why():
+    with Channel("robot.events", np.dtype("f8")) as channel, channel.writer():
+        run = wholebody("start", "--loopback", check=False)
+    assert run.returncode == 1
+    assert "did not start" in run.stderr
+    assert "robot.events" in run.stderr, "the end of the log"
+    assert daemon() is None
+
+
+def test_in_the_foreground_it_ends_with_a_signal_and_takes_the_simulator_along():
+    process = subprocess.Popen([*MAIN, "start", "--foreground"], stdout=subprocess.PIPE, text=True)
+    wait_for(lambda: daemon() is not None and simulator() is not None, 30)
+    processes = daemon(), simulator()
+    with connect("first", timeout=20.0):
+        pass
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "ended after" in output
+    wait_for(lambda: not any(map(life.is_alive, processes)))
+
+
+@pytest.mark.slow
+def test_nobody_needs_real_time_so_it_may_go_faster():
+    wholebody("start", "--no-physics", "--fast")
+    wait_for(lambda: Watcher().look().speed > 1.5)
+
+
+@pytest.mark.slow
+def test_the_filter_asked_for_is_that_of_all_joints():
+    wholebody("start", "--loopback", "--filter", "smooth 20")
+    assert {joint["filter"] for joint in json.loads(wholebody("read", "--once", "--json").stdout)["joints"]} == {
+        "smooth 20"
+    }
+
+
+# What the daemon is.
+
+
+def test_the_daemon_is_small_and_loads_nothing_heavy():
+    wholebody("start", "--no-physics")
+    move({"RSP": 0.1}, seconds=0.3)
+    assert heavy_libraries(daemon()) == []
+    assert resident_megabytes(daemon()) < 100
+    assert "mujoco" in heavy_libraries(simulator()), "the simulator is another process, and the check sees it"
+
+
+def test_the_service_starts_it_in_the_foreground_with_real_time_rights():
+    text = wholebody("start", "--tier", "full", "--can", "can0,can1", "--service").stdout
+    unit = configparser.ConfigParser(strict=False)
+    unit.optionxform = str
+    unit.read_string(text)
+    command = unit["Service"]["ExecStart"]
+    assert command.startswith(sys.executable)
+    assert "start hubo2plus --tier full" in command
+    assert "--can can0,can1" in command
+    assert "--foreground" in command
+    assert unit["Service"]["Restart"] == "on-failure"
+    assert int(unit["Service"]["LimitRTPRIO"]) > 50
+    assert daemon() is None, "it only prints"
+
+
+# Its parts.
+
+
+def test_a_process_that_does_not_end_is_killed_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(life, "PATIENCE", 0.3)
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+    for source, killed in (("print('up', flush=True); import time; time.sleep(60)", False), (deaf, True)):
+        process = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE)
+        process.stdout.readline()
+        assert life.end(process.pid) == killed
+        process.communicate()
+
+
+def test_the_tier_chooses_the_robot_unless_one_is_named():
+    chosen = {tier: Plan.make("robot", "", tier).robot for tier in ("virtual", "mini", "full")}
+    assert chosen == {"virtual": "hubo2plus", "mini": "minihubo", "full": "hubo2plus"}
+    assert Plan.make("robot", "minihubo", "virtual").robot == "minihubo"
+    with pytest.raises(UnknownName, match="virtual"):
+        Plan.make("robot", "", "virtuel")
+
+
+def test_hardware_that_is_not_named_is_simulated():
+    assert Plan.make("robot", "", "full").behind == "simulated full"
+    assert Plan.make("robot", "", "full", can=("can0", "can1")).behind == "full"
+    assert Plan.make("robot", "", "mini").behind == "simulated mini"
+    assert Plan.make("robot", "", "mini", device="/dev/ttyUSB0").behind == "mini"
+    assert Plan.make("robot", "", "full", loopback=True).behind == "loopback"
+
+
+def test_a_plan_is_what_it_was_after_crossing_to_a_process():
+    plan = Plan.make("robot", "", "full", can=("can0", "can1"), period=0.01, filter="smooth 20")
+    assert Plan.parse(plan.text()) == plan
+    process = subprocess.Popen([sys.executable, "-c", "input()", plan.text()], stdin=subprocess.PIPE)
+    wait_for(lambda: plan_of(process.pid) is not None)
+    assert plan_of(process.pid) == plan
+    process.communicate(b"\n")
+    assert plan_of(os.getpid()) is None, "not one of ours"
+
+
+@pytest.mark.parametrize(
+    ("words", "mode", "value"),
+    [
+        ("pass", Filter.PASS, 0.0),
+        ("smooth 20", Filter.SMOOTH, 20.0),
+        ("Compliant:0.5", Filter.COMPLIANT, 0.5),
+        ("feedback 40", Filter.FEEDBACK, 40.0),
+    ],
+)
+def test_a_filter_is_read_as_it_is_typed(words, mode, value):
+    assert filter_request(words) == (mode, value)
+
+
+@pytest.mark.parametrize("words", ["smooth", "smooth twenty", "pass 3", "smooth 1 2"])
+def test_a_filter_with_the_wrong_numbers_is_refused(words):
+    with pytest.raises(BadMessage, match="takes"):
+        filter_request(words)
+
+
+def test_only_channels_of_another_robot_are_swept_and_none_that_is_in_use():
+    mini, hubo = robots.load("minihubo"), robots.load("hubo2plus")
+    with (
+        Channel("robot.state", mini.state_dtype()) as state,
+        Channel("robot.commanded", mini.reference_dtype()) as commanded,
+        Channel("robot.wave.reference", mini.reference_dtype()) as used,
+        used.writer(),
+        Channel("robot.to_simulator", messages.tick()) as common,
+        Channel("other.state", mini.state_dtype()) as other,
+    ):
+        everything = [each.path for each in (state, commanded, used, common, other)]
+        life.sweep("robot", mini)
+        assert all(path.exists() for path in everything)
+        life.sweep("robot", hubo)
+        assert [path.name for path in everything if not path.exists()] == ["robot.state", "robot.commanded"]

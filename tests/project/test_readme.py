@@ -1,0 +1,44 @@
+"""The README and the documentation say what is so."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wholebody.cli import COMMANDS
+
+REPOSITORY = Path(__file__).parents[2]
+README = REPOSITORY / "README.md"
+PAGES = [README, *sorted((REPOSITORY / "docs").glob("*.md"))]
+TEXT = README.read_text()
+
+
+@pytest.mark.parametrize("page", [README, REPOSITORY / "docs" / "channels.md"], ids=lambda page: page.stem)
+def test_its_python_runs_as_it_stands(page):
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        run = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=30)
+        assert run.returncode == 0, run.stderr
+        assert run.stdout, "it shows something"
+
+
+def test_every_command_that_is_named_exists():
+    named = {name for page in PAGES for name in re.findall(r"[`$] ?wholebody (\w+)", page.read_text())}
+    assert len(named) > len(COMMANDS) / 2
+    assert named <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_file_it_links_to_exists(page):
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text())
+    assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
+
+
+def test_every_make_target_it_names_exists():
+    makefile = (REPOSITORY / "Makefile").read_text()
+    targets = set(re.findall(r"[$`] ?make (\w+)", TEXT))
+    assert {"demo", "test"} <= targets
+    assert [target for target in sorted(targets) if not re.search(rf"^{target}:", makefile, re.MULTILINE)] == []
