@@ -9,6 +9,7 @@ controllers were forked, spoke at 1 kHz and were killed with SIGKILL in the midd
 that changed by more than the joint's velocity limit allows. Missed cycles are compared with those of as much time in
 which nothing happens, taken in turns of a few seconds, because a machine that is shared stops the loop in bursts;
 `…_woken_late` are the misses that began with a wake-up more than half a period late, before the loop had done anything.
+Budgets have as yardsticks a byte's round trip between two threads (`round_trip`) and a process with numpy alone.
 `handshake` is a period of 5 ms with a simulator in lock-step, in two processes and as fast as they can.
 """
 
@@ -30,7 +31,8 @@ import numpy as np
 
 from benchmarks import handshake
 from benchmarks.processes import Helper, private_channels
-from benchmarks.report import Budget, Progress, Report, Section, Timing, part
+from benchmarks.report import RATIO, SHARE, Budget, Progress, Report, Section, Timing, part
+from benchmarks.yardsticks import Beside, round_trip
 from wholebody import messages, robots
 from wholebody.channels import Channel
 from wholebody.hardware import Names, connect
@@ -67,7 +69,7 @@ def run(quick: bool, progress: Progress) -> Report:
     report = Report()
     seconds = 2.0 if quick else 5.0
     with private_channels(), daemon() as process:
-        idle, busy = [], []
+        idle, busy, trips = [], [], Beside(round_trip, every=1)
         for turn in range(turns := 2 if quick else 6):
             progress("idle", 0.3 * turn / turns)
             idle.append(while_(process, seconds))
@@ -75,6 +77,8 @@ def run(quick: bool, progress: Progress) -> Report:
                 progress("three controllers at 1 kHz", 0.3 * (turn + 0.4) / turns)
                 busy.append(while_(process, seconds))
                 stages = stage_times()
+                for _ in range(10):
+                    trips.take()
         cpu_idle, cpu_busy = (round(float(np.median(each)), 3) for each in (idle, busy))
         report.sections += [
             Section("work in a cycle", stages),
@@ -86,14 +90,14 @@ def run(quick: bool, progress: Progress) -> Report:
         progress("kill -9", 0.7)
         report.sections.append(Section("kill -9 of controllers", killings(2 if quick else 20, 10, 0.3)))
     report.sections.append(handshake.section(quick, part(progress, 0.9, 1.0)))
-    report.limit_median("work", 100.0)
-    difference = abs(cpu_busy - cpu_idle)
-    report.budgets.append(Budget("cpu, three controllers − idle", round(difference, 3), 0.3, "% of a core"))
+    report.sections.append(Section("yardsticks", {"round_trip": trips.timing, "memory_of_numpy": memory_of_numpy()}))
+    report.limit_ratio("work", "round_trip", 20.0)
+    report.budgets.append(Budget("cpu_busy / cpu_idle", round(cpu_busy / cpu_idle, 3), 1.3, RATIO))
     numbers = {name: value for name, value in report.results.items() if not isinstance(value, Timing)}
-    report.budgets.append(Budget("memory", numbers["memory"], 100.0, "MB"))
-    report.budgets.append(Budget("references not written in their tick", 100 - numbers["newest_written"], 0.0, "%"))
+    report.limit_quotient("memory", "memory_of_numpy", 4.0)
+    report.budgets.append(Budget("references not written in their tick", 100 - numbers["newest_written"], 0.0, SHARE))
     worse = numbers["missed_while_killing"] - numbers["missed_idle"]
-    report.budgets.append(Budget("missed while killing − idle", round(worse, 4), 0.1, "% of cycles"))
+    report.budgets.append(Budget("missed while killing − idle", round(worse, 4), 0.1, SHARE))
     report.limit_count("steps_above_limit", 0)
     return report
 
@@ -172,6 +176,13 @@ def footprint(process: int) -> dict[str, Timing | float]:
     maps = Path(f"/proc/{process}/maps").read_text()
     foreign = sum(library in maps for library in ("llvmlite", "pinocchio", "mujoco"))
     return {"memory": round(int(resident.split()[1]) / 1024, 1), "foreign_libraries": float(foreign)}
+
+
+def memory_of_numpy() -> float:
+    """MB of a process that has done nothing but import numpy."""
+    asked = "import numpy; print(next(line.split()[1] for line in open('/proc/self/status') if line[:5] == 'VmHWM'))"
+    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, check=True).stdout
+    return round(int(said) / 1024, 1)
 
 
 # Controllers.

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.report import Progress, Report, Section, Timing, no_garbage_collection
+from benchmarks.yardsticks import Beside
 from wholebody import robots
 from wholebody.estimation import AnkleSpring, AttitudeFilter, BalanceEstimator, ParticleAttitude, SupportFilter
 from wholebody.model import Model
@@ -26,21 +27,22 @@ ROBOTS = ("hubo2plus", "minihubo", "hoap3")
 
 def run(quick: bool, progress: Progress) -> Report:
     """Measure filters alone, then the whole cycle on what simulated sensors said."""
-    report, rounds = Report(), 300 if quick else 5000
+    report, rounds, beside = Report(), 300 if quick else 5000, Beside(every=20)
     with no_garbage_collection():
         progress("filters", 0.0)
-        report.sections.append(Section("filters", filters(rounds)))
+        report.sections.append(Section("filters", filters(rounds, beside)))
         balance: dict[str, Timing | float] = {}
         for number, name in enumerate(ROBOTS):
             progress(name, 0.3 + 0.7 * number / len(ROBOTS))
-            balance[f"balance_{name}"] = of_balance(name, rounds)
+            balance[f"balance_{name}"] = of_balance(name, rounds, beside)
         report.sections.append(Section("one cycle of balance", balance))
-    report.limit_median("attitude", 30.0)
-    report.limit_median("balance_hubo2plus", 100.0)
+        report.sections.append(Section("yardstick", {"matrix_product": beside.timing}))
+    report.limit_ratio("attitude", "matrix_product", 2.5)
+    report.limit_ratio("balance_hubo2plus", "matrix_product", 15.0)
     return report
 
 
-def filters(rounds: int) -> dict[str, Timing | float]:
+def filters(rounds: int, beside: Beside) -> dict[str, Timing | float]:
     """Of one reading of an IMU, and of two standing feet."""
     noise = np.random.default_rng(0).normal(size=(rounds, 6))
     attitude, particles, support = AttitudeFilter(), ParticleAttitude(), SupportFilter(2, AnkleSpring())
@@ -48,13 +50,13 @@ def filters(rounds: int) -> dict[str, Timing | float]:
     support.legs.p[:] = (0.0, 0.0, -0.6)
 
     return {
-        "attitude": timed(attitude.update, noise),
-        "support": timed(support.update, noise),
-        "particles": timed(particles.update, noise[: rounds // 10]),
+        "attitude": timed(attitude.update, noise, beside),
+        "support": timed(support.update, noise, beside),
+        "particles": timed(particles.update, noise[: rounds // 10], beside),
     }
 
 
-def of_balance(name: str, rounds: int) -> Timing:
+def of_balance(name: str, rounds: int, beside: Beside) -> Timing:
     """Of a robot that stands, state after state as its sensors say."""
     robot = robots.load(name)
     simulation, estimator = Simulation(robot, sensors=SensorModel.realistic()), BalanceEstimator(Model(robot))
@@ -70,10 +72,11 @@ def of_balance(name: str, rounds: int) -> Timing:
         start = time.perf_counter_ns()
         estimator.update(state)
         samples.append((time.perf_counter_ns() - start) * 1e-3)
+        beside.take()
     return Timing.of(samples)
 
 
-def timed(update: Callable[..., None], readings: np.ndarray) -> Timing:
+def timed(update: Callable[..., None], readings: np.ndarray, beside: Beside) -> Timing:
     """Of a filter, reading after reading."""
     samples = []
     for reading in readings:
@@ -81,4 +84,5 @@ def timed(update: Callable[..., None], readings: np.ndarray) -> Timing:
         start = time.perf_counter_ns()
         update(gyro, accelerometer, DT)
         samples.append((time.perf_counter_ns() - start) * 1e-3)
+        beside.take()
     return Timing.of(samples)

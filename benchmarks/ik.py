@@ -21,6 +21,7 @@ import numpy as np
 
 from benchmarks.iterative_ik import iterative
 from benchmarks.report import Progress, Report, Section, Timing, no_garbage_collection, part
+from benchmarks.yardsticks import Beside, matrix_product
 from wholebody import robots
 from wholebody.kinematics.closed_form import ClosedForm
 from wholebody.kinematics.collision import Collisions
@@ -59,6 +60,7 @@ def closed_form(report: Report, quick: bool, progress: Progress) -> None:
     for index, (name, chain) in enumerate(CHAINS.items()):
         progress("closed form, compiling", 0.2 * index / len(CHAINS))
         batches |= closed_form_batches(f"closed_form_{name}", chain)
+    batches["matrix_product"] = matrix_product
     samples: dict[str, list[float]] = {name: [] for name in batches}
     for turn in range(rounds):
         progress("closed form", 0.2 + 0.8 * turn / rounds)
@@ -67,8 +69,8 @@ def closed_form(report: Report, quick: bool, progress: Progress) -> None:
     results: dict[str, Timing | float] = {name: Timing.of(values) for name, values in samples.items()}
     report.sections.append(Section("closed form, all branches", results))
     for name in CHAINS:
-        report.limit_median(f"closed_form_{name}", 5.0)
-        report.limit_median(f"closed_form_{name}_many", 1.5)
+        report.limit_ratio(f"closed_form_{name}", "matrix_product", 1.0)
+        report.limit_ratio(f"closed_form_{name}_many", "matrix_product", 0.55)
 
 
 def closed_form_batches(name: str, chain: tuple[str, str, str]) -> dict[str, Callable[[], float]]:
@@ -97,7 +99,7 @@ def collision(report: Report, quick: bool, progress: Progress) -> None:
     """Every robot of ours, about a second each."""
     rounds = 3 if quick else 30
     results: dict[str, Timing | float] = {}
-    names = robots.names()
+    names, beside = robots.names(), Beside(every=1)
     for index, name in enumerate(names):
         progress(f"collision, {name}", index / len(names))
         collisions = Collisions(robots.load(name))
@@ -110,10 +112,12 @@ def collision(report: Report, quick: bool, progress: Progress) -> None:
         for _ in range(rounds):
             for each, (call, arguments) in calls.items():
                 samples[each].append(per_call(call, arguments))
+                beside.take()
         results |= {f"collision_{name}{each}": Timing.of(values) for each, values in samples.items()}
+    results["matrix_product_beside"] = beside.timing
     report.sections.append(Section("self-collision of a posture", results))
     for name in names:
-        report.limit_median(f"collision_{name}_check", 1000.0)
+        report.limit_ratio(f"collision_{name}_check", "matrix_product_beside", 150.0)
 
 
 def per_call(call: Callable[[Any], object], arguments: Iterable[Any]) -> float:

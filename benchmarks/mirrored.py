@@ -26,6 +26,7 @@ from benchmarks.processes import FOLDER_VARIABLE, PATIENCE, Helper, HelperLost
 from benchmarks.report import Progress, Samples, Timing, no_garbage_collection, part
 from wholebody.channels import Channel
 from wholebody.channels.channel import Writer
+from wholebody.errors import install_command
 from wholebody.realtime import sleep_until
 
 NAME = "bench.mirrored"
@@ -39,7 +40,7 @@ MIRRORED = "puts at 1 kHz with a bridge"
 
 def missing() -> list[str]:
     """That there is no bridge to measure and how to get it, as a note; nothing if there is one."""
-    return [] if find_spec("zenoh") else ["the bridge is left out; it needs pip install 'wholebody[net]'"]
+    return [] if find_spec("zenoh") else [f"the bridge is left out; it needs: {install_command('net')}"]
 
 
 def measure(seconds: float, progress: Progress) -> dict[str, Timing | float]:

@@ -50,14 +50,31 @@ class Timing:
         return cls(round(float(least), 4), round(float(median), 4), round(float(p99), 4))
 
 
+RATIO, COUNT, SHARE, DIFFERENCE = "ratio", "count", "share", "difference"
+UNITS = (RATIO, COUNT, SHARE, DIFFERENCE)
+"""Of budgets: none is a time, because machines differ. A ratio is that of medians to a yardstick of the same run."""
+
+
 @dataclass(frozen=True)
 class Budget:
-    """A figure that an issue limits: it is met if the value is not above the limit."""
+    """A figure that an issue limits: it is met if the value is not above the limit.
+
+    A ratio has its yardstick in the name, behind ` / `.
+    """
 
     name: str
     value: float
     limit: float
     unit: str
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be judged on every machine."""
+        if self.unit not in UNITS:
+            raise ValueError(
+                f"a budget is a {', '.join(UNITS)}, not '{self.unit}': times differ from machine to machine"
+            )
+        if self.unit == RATIO and " / " not in self.name:
+            raise ValueError(f"the budget '{self.name}' is a ratio, and its name does not say to what")
 
     @property
     def met(self) -> bool:
@@ -93,25 +110,35 @@ class Report:
             raise TypeError(f"'{name}' is a number, not a timing")
         return result
 
-    def limit_min(self, name: str, limit_us: float) -> None:
-        """Set a budget on the minimum of a timing."""
-        self.budgets.append(Budget(f"{name}, minimum", self.timing(name).min, limit_us, "us"))
-
-    def limit_median(self, name: str, limit_us: float) -> None:
-        """Set a budget on the median of a timing."""
-        self.budgets.append(Budget(f"{name}, median", self.timing(name).median, limit_us, "us"))
-
     def limit_ratio(self, name: str, reference: str, limit: float) -> None:
         """Set a budget on the ratio of two medians, named `name / reference`."""
         ratio = self.timing(name).median / self.timing(reference).median
-        self.budgets.append(Budget(f"{name} / {reference}", round(ratio, 4), limit, "ratio"))
+        self.budgets.append(Budget(f"{name} / {reference}", round(ratio, 4), limit, RATIO))
+
+    def limit_minima(self, name: str, reference: str, limit: float) -> None:
+        """Set a budget on the ratio of two minima, where a machine that is shared leaves no quiet median."""
+        ratio = self.timing(name).min / self.timing(reference).min
+        self.budgets.append(Budget(f"{name} / {reference}", round(ratio, 4), limit, RATIO))
+
+    def limit_quotient(self, name: str, reference: str, limit: float) -> None:
+        """Set a budget on the ratio of two results that are numbers."""
+        value = self.number(name) / self.number(reference)
+        self.budgets.append(Budget(f"{name} / {reference}", round(value, 4), limit, RATIO))
 
     def limit_count(self, name: str, limit: int) -> None:
-        """Set a budget on a result that is a number."""
+        """Set a budget on a result that counts something."""
+        self.budgets.append(Budget(name, self.number(name), limit, COUNT))
+
+    def limit_difference(self, name: str, limit: float) -> None:
+        """Set a budget on a result that says how far two answers are from each other."""
+        self.budgets.append(Budget(name, self.number(name), limit, DIFFERENCE))
+
+    def number(self, name: str) -> float:
+        """The result of that name, which is a number."""
         value = self.results[name]
         if isinstance(value, Timing):
             raise TypeError(f"'{name}' is a timing, not a number")
-        self.budgets.append(Budget(name, value, limit, "count"))
+        return value
 
 
 def timed(call: Callable[[], object], calls: int) -> float:

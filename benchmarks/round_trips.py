@@ -21,6 +21,7 @@ import numpy as np
 from benchmarks import peers
 from benchmarks.processes import Helper, HelperLost
 from benchmarks.report import Progress, Samples, Timing, no_garbage_collection
+from wholebody.errors import install_command
 
 TRIPS = 50  # of one contender, before it is the next one's turn
 WARM_UP = 20
@@ -44,7 +45,7 @@ def installed() -> list[str]:
 def missing() -> list[str]:
     """What is left out and how to get it, as a note each."""
     return [
-        f"{name} is left out; it needs pip install 'wholebody[{EXTRAS[library]}]'"
+        f"{name} is left out; it needs: {install_command(EXTRAS[library])}"
         for name, library in LIBRARIES.items()
         if name not in installed()
     ]

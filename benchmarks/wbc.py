@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks import wbc_growth, wbc_peers, wbc_qp, wbc_servo
-from benchmarks.report import Budget, Progress, Report, Section, no_garbage_collection, part
+from benchmarks.report import Progress, Report, Section, no_garbage_collection, part
 from benchmarks.wbc_timing import Results, cycles
 from wholebody import robots
 from wholebody.constraints import Coactuation, Constraint, FixedBase
@@ -44,12 +44,10 @@ def run(quick: bool, progress: Progress) -> Report:
         report.sections += sections
         report.notes += notes
     for name in (each for each in report.results if each.startswith("dreamer") and each.endswith(("_2d", "_3d"))):
-        report.limit_min(name, 35.0)
-        ratio = report.timing(name).min / report.timing(f"{name}_reference").min
-        report.budgets.append(Budget(f"{name} / {name}_reference", round(ratio, 4), 0.1, "ratio"))
-    report.limit_min("valkyrie_15_tasks", 150.0)
+        report.limit_ratio(name, f"{name}_reference", 0.02)
+    report.limit_ratio("valkyrie_15_tasks", "valkyrie_15_tasks_reference", 0.02)
+    wbc_peers.limit(report)
     wbc_qp.limit(report)
-    report.notes.append("a budget `ratio` is the minimum of ours over that of the reference: ten times faster is 0.1")
     report.notes.append(wbc_servo.beside_the_paper(report.results))
     report.notes.append(beside_table_4(report))
     return report
