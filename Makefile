@@ -1,13 +1,15 @@
-# Every target sets itself up: system packages, .venv, packages in the versions of requirements.lock, the C
-# extension. What is there already is left alone. `make PYTHON=/path/to/python3 ...` makes .venv with another Python.
+# Every target sets itself up: system packages, .venv, packages as requirements.lock has them (versions and hashes),
+# the C extensions. What is there already is left alone. `make PYTHON=/path/to/python3 ...` makes .venv with another Python.
 
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check install --no-build-isolation -c requirements.lock
 
 PAGE   := wholebody/collaboration/page
-BUILT  := wholebody/channels/_ring.abi3.so wholebody/daemon/_kernels.abi3.so
-C      := $(wildcard wholebody/*/*.c wholebody/*/*.h)
+BUILT  := $(addsuffix .abi3.so,$(subst .,/,$(shell sed -n 's/^name = "\(wholebody\..*\)"/\1/p' pyproject.toml)))
+C      := $(shell find wholebody -name '*.[ch]')
+# Python's slots of types hold functions as void *, which ISO C forbids.
+SLOTS  := wholebody/channels/binding.c wholebody/channels/together.c wholebody/daemon/kernels.c
+BUILD  := $(BIN)/python -W ignore -c "import setuptools; setuptools.setup()" -q
 
 BUNDLE := $(PAGE)/static/page.js
 
@@ -15,22 +17,27 @@ EXPERIMENTS := $(wildcard experiments/*.py)
 
 .NOTPARALLEL:    # one environment, one pip at a time, whatever -j says
 .DELETE_ON_ERROR:
-.PHONY: help demo page wheel test bench lint torture experiments docs pictures lock clean FORCE
+.PHONY: help demo page wheel wheel-aarch64 test test-all bench lint torture experiments docs pictures lock clean FORCE
 
 help:            ## this list
-	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
+	@sed -n 's/^\([a-z0-9-]*\): .*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
 
 demo: $(VENV)/.demo $(BUILT)    ## see it work: film, pictures and report in out/demo
 	@$(BIN)/wholebody demo
 
-page: $(VENV)/.page $(BUILT) $(BUNDLE)    ## build the operator page, for wholebody page
+page: $(VENV)/.core $(BUILT) $(BUNDLE)    ## build the operator page, for wholebody page
 
-wheel: $(VENV)/.core $(BUNDLE)    ## a wheel with the operator page in it, in dist
-	@[ -f $(BUNDLE) ] || { echo "wholebody: no npm, so no page, and no wheel without it" >&2; exit 1; }
-	@$(BIN)/python -m pip -q --disable-pip-version-check wheel --no-deps --no-build-isolation --wheel-dir dist .
+wheel: $(VENV)/.wheel $(BUNDLE)    ## a wheel with the operator page in it, in dist
+	@tools/wheel $(BIN) x86_64
 
-test: $(VENV)/.dev $(BUILT) $(BUNDLE)    ## run the tests
-	@$(BIN)/pytest
+wheel-aarch64: $(VENV)/.wheel $(BUNDLE)    ## the same for 64-bit ARM, cross-compiled
+	@tools/wheel $(BIN) aarch64
+
+test: $(VENV)/.dev $(BUILT) $(BUNDLE)    ## run the tests: laws, and one short behaviour of each kind
+	@$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow"
+
+test-all: $(VENV)/.dev $(BUILT) $(BUNDLE)    ## run all tests, the slow ones too
+	@$(BIN)/pytest -q -n 2 --dist loadfile
 
 bench: $(VENV)/.bench $(BUILT)    ## measure the channels, beside other ways to talk between processes
 	@$(BIN)/wholebody bench channels
@@ -39,7 +46,8 @@ lint: $(VENV)/.dev    ## check style, format, types and C warnings
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
-	@gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only wholebody/channels/ring.c
+	@gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -DPy_LIMITED_API=0x030B0000 -I. \
+	    -I$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('include'))") $(filter-out $(SLOTS),$(filter %.c,$(C)))
 
 torture: $(VENV)/.dev $(BUILT)    ## five minutes of killed writers and readers on the channels
 	@$(BIN)/python tests/torture/run.py --seconds 300
@@ -55,8 +63,8 @@ pictures: $(BUILT)    ## draw every robot anew into docs/robots
 	@$(BIN)/python tools/robot_pictures.py
 
 lock: $(VENV)/.python    ## write requirements.lock anew from pyproject.toml (UPGRADE=1: newest of all)
-	@$(PIP) uv
-	@$(BIN)/uv pip compile --quiet $(if $(UPGRADE),--upgrade) --universal --all-extras --python-version 3.11 \
+	@$(BIN)/python -m pip -q --disable-pip-version-check install uv
+	@$(BIN)/uv pip compile --quiet --generate-hashes $(if $(UPGRADE),--upgrade) --universal --all-extras --python-version 3.11 \
 	    --fork-strategy fewest --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 	    --output-file requirements.lock pyproject.toml
 
@@ -70,15 +78,14 @@ $(VENV)/.python: FORCE
 	@tools/virtualenv $(VENV) $(PYTHON)
 
 $(VENV)/.core: $(VENV)/.python pyproject.toml requirements.lock
-	@echo "installing wholebody and what it needs into $(VENV)"
+	@tools/system-packages $(BIN)/python
 	@rm -f $(BUILT)
-	@$(PIP) setuptools
-	@$(PIP) -e .
+	@$(BIN)/python tools/installing.py
 	@touch $@
 
 $(BUILT) &: $(C) | $(VENV)/.core
 	@[ -z "$$(for each in $(BUILT); do find $(C) -newer $$each 2>&1; done)" ] || { echo "building the C extensions"; \
-	    $(BIN)/python -W ignore -c "import setuptools; setuptools.setup()" -q build_ext --inplace; }
+	    tools/system-packages $(BIN)/python && $(BUILD) build_ext --inplace; }
 	@touch $(BUILT)
 
 $(BUNDLE): $(wildcard $(PAGE)/source/*.js) $(PAGE)/source/package-lock.json | $(VENV)/.python
@@ -86,14 +93,12 @@ $(BUNDLE): $(wildcard $(PAGE)/source/*.js) $(PAGE)/source/package-lock.json | $(
 	@if command -v npm >/dev/null; then echo "bundling the page"; cd $(PAGE)/source && npm ci --silent --no-audit --no-fund && npm run --silent build -- --log-level=error; \
 	    else echo "wholebody: no npm, so no page; everything else works" >&2; fi
 
-$(VENV)/.dev: EXTRAS := net,film,log,motion,plot,page,dart,ros,dev
+$(VENV)/.dev: EXTRAS := net film log motion plot screen dart ros wheel dev
 $(VENV)/.dev: COMMANDS := chromium
-$(VENV)/.bench: EXTRAS := net,bench
-$(VENV)/.page: EXTRAS := page
-$(VENV)/.demo: EXTRAS := film,plot
-$(VENV)/.dev $(VENV)/.bench $(VENV)/.page $(VENV)/.demo: $(VENV)/.core
+$(VENV)/.bench: EXTRAS := net bench
+$(VENV)/.wheel: EXTRAS := wheel
+$(VENV)/.demo: EXTRAS := film
+$(VENV)/.dev $(VENV)/.bench $(VENV)/.wheel $(VENV)/.demo: $(VENV)/.core
 	@$(if $(COMMANDS),tools/system-packages $(BIN)/python $(COMMANDS))
-	@echo "installing the packages for $(EXTRAS)"
-	@$(PIP) "wholebody[$(EXTRAS)]"
-	@$(BIN)/wholebody warmup
+	@$(BIN)/python tools/installing.py $(EXTRAS)
 	@touch $@

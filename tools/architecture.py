@@ -83,7 +83,7 @@ def _rule(repository: Path) -> list[str]:
     return [
         *lines,
         "",
-        "The rule is data in `tools/import_rule.py`; `tests/test_architecture.py` checks every import.",
+        "The rule is data in `tools/import_rule.py`; `tests/project/test_architecture.py` checks every import.",
     ]
 
 

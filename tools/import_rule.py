@@ -10,7 +10,7 @@ ROOT = "wholebody"
 
 # From low to high. A package imports from the rungs below its own.
 LADDER = (
-    ("errors",),
+    ("_kernels", "errors", "rotations"),
     ("messages", "realtime"),
     ("channels",),
     ("parameters", "robots"),
@@ -28,7 +28,7 @@ BESIDE = {"daemon": "hardware", "collaboration": "kinematics"}
 # Other people's packages that one package of ours keeps to itself.
 ONLY_IN = {"mujoco": "simulation", "dartpy": "simulation"}
 # Other people's packages that are not even loaded by way of another module.
-NEVER_LOADED_BY = {"daemon": {"numba", "pin", "pinocchio", "mujoco"}}
+NEVER_LOADED_BY = {"daemon": {"pin", "pinocchio", "mujoco", "scipy"}}
 
 PACKAGES = tuple(package for rung in LADDER for package in rung) + tuple(BESIDE)
 
