@@ -22,10 +22,10 @@ from wholebody.estimation import (
     SupportNoise,
     roll_pitch_yaw,
 )
-from wholebody.estimation.rotations import turn
 from wholebody.hardware import Record
 from wholebody.messages import MeasuredWrench
 from wholebody.model import Model
+from wholebody.rotations import turned
 from wholebody.simulation import SensorModel
 
 NOISES = (0.1, 1.0, 10.0)  # m/s²
@@ -53,7 +53,7 @@ def gyro_alone(run: Run, states: Iterator[Record], noise: float) -> Attitudes:
     """The integral of the gyro."""
     orientation = np.array([0.0, 0.0, 0.0, 1.0])
     for state in states:
-        turn(orientation, *(PERIOD * state["imu"][0]["angular_velocity"]).tolist())
+        orientation[:] = turned(orientation, PERIOD * state["imu"][0]["angular_velocity"])
         yield orientation
 
 
