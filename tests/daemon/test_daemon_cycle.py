@@ -223,7 +223,7 @@ def test_each_stage_is_timed():
         table = {row.name: row for row in rig.cycle.timing.table()}
         stages = [row for name, row in table.items() if name not in ("work", "late")]
         assert sum(row.mean for row in stages) == pytest.approx(table["work"].mean)
-        assert all(0 < row.mean <= row.p99 * 5 <= row.worst * 5 for row in stages)
+        assert all(0 < row.mean <= row.worst and 0 < row.p99 <= row.worst for row in stages)
         with Channel(rig.names.timing) as channel:
             assert messages.labels(channel.dtype, "stages") == tuple(row.name for row in stages)
             assert channel.newest == 299  # the last one is not over yet
