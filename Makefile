@@ -15,6 +15,7 @@ BUNDLE := $(PAGE)/static/page.js
 
 EXPERIMENTS := $(wildcard experiments/*.py)
 
+unexport PYTHONDONTWRITEBYTECODE    # or every process would compile every module anew
 .NOTPARALLEL:    # one environment, one pip at a time, whatever -j says
 .DELETE_ON_ERROR:
 .PHONY: help demo page wheel wheel-aarch64 test test-all bench lint torture experiments docs pictures lock clean FORCE

@@ -30,6 +30,9 @@ GROUPS = (
 TEXTS = ("agreement.py", "problems.py", "program.py")
 SMALLEST = 1e-3
 LIMIT, QP_LIMIT = 1e-9, 1e-6
+BEYOND_LIMIT = 1e-3
+"""Of poses beyond reach, how far the nearest is: a search in a flat valley, which rounding leads to another end of
+it in some of 600 cases (four ended 0.03 mm nearer, six up to 0.2 mm farther)."""
 Arrays = dict[str, np.ndarray]
 
 
@@ -90,7 +93,8 @@ def compared(group: str, old: Arrays, new: Arrays) -> list[Difference]:
         if now is None or now.shape != was.shape:
             found.append(Difference(plain, np.inf, note=f"{was.shape} became {None if now is None else now.shape}"))
         elif was.size:
-            found.append(Difference(plain, difference(was, now)))
+            limit = BEYOND_LIMIT if plain.endswith(".beyond") else LIMIT
+            found.append(Difference(plain, difference(was, now), limit))
     return found
 
 

@@ -25,7 +25,8 @@ class Tree:
 
     def environment(self) -> dict[str, str]:
         """In which this tree is the one that is imported."""
-        return os.environ | {"PYTHONPATH": str(self.path), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        rest = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+        return rest | {"PYTHONPATH": str(self.path), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
     def run(self, *arguments: str) -> None:
         """Run the child to its end; its progress goes to our stderr."""

@@ -227,10 +227,16 @@ def closed_form(inputs: Inputs) -> Outputs:
             f"closed_form.{name}.nearest": np.array(
                 [solver.nearest(pose, near).joints for pose, near in zip(poses, joints + 0.01, strict=True)]
             ),
-            f"closed_form.{name}.beyond": np.array([solver.nearest(pose).joints for pose in far]),
+            f"closed_form.{name}.beyond": np.array([_miss(solver, pose) for pose in far]),
             f"closed_form.{name}.many": np.nan_to_num(np.asarray(many.joints, float), nan=1e9),
         }
     return found
+
+
+def _miss(solver: ClosedForm, pose: Array) -> float:
+    """How far the nearest pose within reach is from one beyond it: what `nearest` makes as small as it can, m."""
+    found = solver.nearest(pose)
+    return float(np.hypot(found.distance, solver.radian * found.turn))
 
 
 def iterative(inputs: Inputs) -> Outputs:

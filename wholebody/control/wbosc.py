@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import cython_lapack
 
 from wholebody import _kernels
 from wholebody.control.beginning import SOLVED, begin_cycle, explain, hold_still, joint_limits, try_out
@@ -106,6 +105,8 @@ class WBOSC(TabledController[Prepared, Result]):
         return result
 
     def _make_ready(self, problem: Problem) -> Prepared:
+        from scipy.linalg import cython_lapack  # half of what importing this package would take
+
         table = ProblemLayout(problem, self.model)
         try_out(table, self.model)
         handle = _kernels.control_wbosc(table.handle, self._settings, cython_lapack.__pyx_capi__["dsyevd"])

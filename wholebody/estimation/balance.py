@@ -108,7 +108,7 @@ class BalanceEstimator:
         self.frozen = FrozenSensors(self.feet.names, model.joint_names, model.total_mass * GRAVITY, frozen)
         self._readings = Readings(model, model.robot.state_dtype() if layout is None else layout)
         self._snapshot = Buffer(model.tree, model.integers)  # with the base at the origin, unturned
-        self._snapshot.written.q[:] = model.neutral()
+        self._snapshot.storage[: model.nq] = model.neutral()
         self._written, storage, contact = _new_balance(len(self.feet))
         self.balance = Balance(*(read_only(each) for each in self._written))
         self._odometry, self._memory = np.zeros(len(self.feet), records.FOOT_ODOMETRY), self._new_memory()
@@ -183,7 +183,7 @@ class BalanceEstimator:
             encoder = wrong & records.ENCODER_FAULT
             faults.last = "an encoder" if encoder else "a force-torque sensor of the feet"
         if wrong & records.STATE_FAULT:
-            self.model.at(self._snapshot.written.q, self._snapshot.written.v)  # says what it refuses
+            self.model.at(self._snapshot.shown.q, self._snapshot.shown.v)  # says what it refuses
         if wrong & records.FROZEN_FAULT:
             faults.frozen += 1
             faults.last = self.frozen.first

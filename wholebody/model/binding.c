@@ -1,4 +1,6 @@
 /* binding.c - the model's functions in Python: handles of a tree and of a snapshot, and what works on them. */
+#include <string.h>
+
 #include "wholebody/binding.h"
 #include "wholebody/model/binding.h"
 
@@ -42,11 +44,25 @@ static PyObject *model_snapshot(PyObject *Py_UNUSED(module), PyObject *const *ar
 
 static PyObject *model_evaluate(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
 {
-    if (!takes(2, count, "model_evaluate"))
+    if (!takes(4, count, "model_evaluate"))
         return NULL;
     const Tree *tree = tree_of(arguments[0]);
     const Snapshot *now = tree ? snapshot_of(arguments[1]) : NULL;
-    return now ? PyLong_FromLong(evaluate_snapshot(tree, now)) : NULL;
+    if (!now)
+        return NULL;
+    Borrowed arrays = {0};
+    const double *q = borrow_numbers(&arrays, arguments[2], tree->nq, "q");
+    const double *v = q ? borrow_numbers(&arrays, arguments[3], tree->nv, "v") : NULL;
+    if (v && (arrays.views[0].ndim != 1 || arrays.views[1].ndim != 1)) {
+        PyErr_SetString(PyExc_ValueError, "q and v must have one dimension");
+        v = NULL;
+    }
+    if (v) {
+        memcpy(now->q, q, (size_t)tree->nq * sizeof(double));
+        memcpy(now->v, v, (size_t)tree->nv * sizeof(double));
+    }
+    give_back(&arrays);
+    return v ? PyLong_FromLong(evaluate_snapshot(tree, now)) : NULL;
 }
 
 static PyObject *model_jacobian(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
@@ -104,7 +120,7 @@ static PyObject *model_difference(PyObject *Py_UNUSED(module), PyObject *const *
 PyMethodDef model_methods[] = {
     {"model_tree", METHOD(model_tree), "model_tree(integers, numbers): the handle of a robot's tree."},
     {"model_snapshot", METHOD(model_snapshot), "model_snapshot(tree, storage): the handle of a snapshot's memory."},
-    {"model_evaluate", METHOD(model_evaluate), "model_evaluate(tree, snapshot): compute everything; 0 if all is well."},
+    {"model_evaluate", METHOD(model_evaluate), "model_evaluate(tree, snapshot, q, v): compute everything; 0 if all is well."},
     {"model_jacobian", METHOD(model_jacobian), "model_jacobian(tree, snapshot, frame): one more frame's Jacobian."},
     {"model_integrate", METHOD(model_integrate), "model_integrate(tree, q, v, dt, result)."},
     {"model_difference", METHOD(model_difference), "model_difference(tree, q0, q1, result)."},

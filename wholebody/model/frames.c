@@ -4,11 +4,34 @@
 #pragma GCC optimize("no-tree-vectorize")
 #include "wholebody/model/model.h"
 
+#include <string.h>
+
 #include "wholebody/rotations.h"
+
+/* The frame of most links is that of their body. */
+static const double FRAME_OF_BODY[12] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0};
+
+static void place_frame_of_body(const Tree *tree, const Snapshot *now, int frame)
+{
+    int64_t body = tree->frame_body[frame];
+    double (*restrict at)[4] = now->placement[frame];
+    for (int k = 0; k < 3; k++) {
+        memcpy(at[k], now->rotation[body] + 3 * k, 3 * sizeof(double));
+        now->lever[frame][k] = now->origin[body][k];
+        at[k][3] = now->position[frame][k] = now->origin[body][k] + (tree->floating ? now->q[k] : 0.0);
+    }
+    at[3][3] = 1.0;
+    memcpy(now->velocity[frame], now->twist[body], 6 * sizeof(double));
+    memcpy(now->bias[frame], now->drift[body], 6 * sizeof(double));
+}
 
 /* Where a frame is, how it moves, and its bias: how its velocity changes with zero acceleration of v. */
 void place_frame(const Tree *tree, const Snapshot *now, int frame)
 {
+    if (memcmp(tree->frame[frame], FRAME_OF_BODY, sizeof FRAME_OF_BODY) == 0) {
+        place_frame_of_body(tree, now, frame);
+        return;
+    }
     int64_t body = tree->frame_body[frame];
     const double *restrict there = tree->frame[frame], *restrict R = now->rotation[body];
     const double *restrict twist = now->twist[body], *restrict drift = now->drift[body], *w = twist + 3;

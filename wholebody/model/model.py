@@ -83,14 +83,13 @@ class Model:
         BadState if a length is wrong, a value is no number, or the quaternion's length is off by more than 0.001 (up
         to there it is normalised). The snapshot is yours for as long as you keep it.
         """
-        position = q if getattr(q, "shape", None) == self._q_shape else self._vector("q", q, self._q_shape)
         velocity = self._still if v is None else v
-        if getattr(velocity, "shape", None) != self._v_shape:
-            velocity = self._vector("v", velocity, self._v_shape)
         buffer = self._pool.take()
-        buffer.written.q[:] = position
-        buffer.written.v[:] = velocity
-        verdict = _kernels.model_evaluate(self.tree, buffer.handle)
+        try:
+            verdict = _kernels.model_evaluate(self.tree, buffer.handle, q, velocity)
+        except ValueError:  # no arrays of float64, or not of this size
+            q, velocity = self._vector("q", q, self._q_shape), self._vector("v", velocity, self._v_shape)
+            verdict = _kernels.model_evaluate(self.tree, buffer.handle, q, velocity)
         snapshot = Snapshot(self, buffer, self._ready)
         self._pool.put(buffer)
         if verdict != 0:

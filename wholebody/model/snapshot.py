@@ -19,15 +19,14 @@ if TYPE_CHECKING:
 
 
 class Buffer:
-    """The memory of one snapshot; `written` to fill in, `handle` for the kernels, `shown` to the reader."""
+    """The memory of one snapshot; `handle` for the kernels, `shown` to the reader."""
 
-    __slots__ = ("handle", "idle", "shown", "storage", "written")
+    __slots__ = ("handle", "idle", "shown", "storage")
 
     def __init__(self, tree: _kernels.Tree, integers: Integers) -> None:
         self.storage = np.full(layout.size(integers), 0.0)
         self.handle = _kernels.model_snapshot(tree, self.storage)
-        self.written = layout.carve_values(integers, self.storage)
-        self.shown = Values(*(_read_only(each) for each in self.written))
+        self.shown = Values(*(_read_only(each) for each in layout.carve_values(integers, self.storage)))
         self.idle = 0
 
 
