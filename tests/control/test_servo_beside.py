@@ -18,7 +18,7 @@ from wholebody.errors import BadProblem
 from wholebody.hardware import Loopback, SteadyClock
 from wholebody.messages import Mode
 from wholebody.model import Model
-from wholebody.model.updater import ModelUpdater
+from wholebody.model.updater import ModelUpdater, Updated
 
 CRITICAL = GAINS["critical"]
 NEVER = 3600.0
@@ -76,6 +76,42 @@ def test_the_model_is_never_older_than_permitted_and_never_goes_back(model, nap)
     assert np.diff(positions).min() >= 0.0
     now = 1e-4 * np.arange(2, len(positions) + 2)  # the first tick is that of the start
     assert (now - positions) / 1e-4 * PERIOD == pytest.approx(ages, abs=1e-9), "staleness is what it is said to be"
+
+
+class Late:
+    """In place of a thread: each snapshot is ready so many cycles after it was asked for."""
+
+    def __init__(self, model, cycles):
+        self.model, self.cycles = model, cycles
+        self.waiting, self.left = None, 0
+
+    def ask(self, q, v, read, measured):
+        if self.waiting is None:
+            self.waiting, self.left = Updated(self.model.at(q, v), read, measured), self.cycles
+
+    def take(self):
+        self.left -= 1
+        if self.waiting is None or self.left > 0:
+            return None
+        done, self.waiting = self.waiting, None
+        return done
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+@pytest.mark.parametrize("late", [1, 2, 3, 4, 7])
+def test_a_model_from_beside_that_is_older_than_the_one_in_use_is_not_taken(model, late):
+    robot, shown = Moving(model.robot), []
+    loop = beside(model, robot, model_every=5, publish=[lambda servo: shown.append(servo.snapshot.q[0])])
+    loop.updater = Late(model, late)
+    loop.run(0.1)
+    assert np.diff(shown).min() >= 0.0
+    assert loop.worst_staleness <= 4.001 * PERIOD
+    assert (loop.counters.updates_beside > 0) == (late < 5)
 
 
 def test_a_model_that_was_asked_for_before_a_pause_is_not_used_after_it(model):

@@ -156,7 +156,7 @@ def test_a_forked_process_has_no_thread_is_not_held_up_by_that_and_can_begin_ane
     assert done.returncode == 0, done.stderr.decode()
 
 
-def test_a_million_looks_of_loop_and_thread_show_no_race_to_the_thread_sanitizer(model, tmp_path):
+def test_hundreds_of_snapshots_from_beside_show_no_race_to_the_thread_sanitizer(model, tmp_path):
     sources = [ROOT / f"wholebody/model/{each}.c" for each in ("bodies", "dynamics", "frames", "layout", "updater")]
     program = tmp_path / "updater_races"
     flags = ["-std=c11", "-O1", "-g", "-fsanitize=thread", "-pthread", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -167,7 +167,7 @@ def test_a_million_looks_of_loop_and_thread_show_no_race_to_the_thread_sanitizer
     sizes = np.array([model.integers.size, model.numbers.size], np.int64)
     tree.write_bytes(sizes.tobytes() + model.integers.tobytes() + model.numbers.tobytes())
     done = subprocess.run(
-        ["setarch", "-R", program, tree, "1000000"], capture_output=True, text=True, timeout=50, check=False
+        ["setarch", "-R", program, tree, "300"], capture_output=True, text=True, timeout=50, check=False
     )
     assert done.returncode == 0, done.stderr + done.stdout
-    assert int(done.stdout.split()[0]) > 10, "snapshots that were handed over"
+    assert done.stdout == "300 taken, 0 wrong\n"

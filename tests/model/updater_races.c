@@ -1,4 +1,4 @@
-/* updater_races.c - a loop and an updater at full speed, for the thread sanitizer: updater_races FILE CYCLES.
+/* updater_races.c - a loop and an updater at full speed, for the thread sanitizer: updater_races FILE SNAPSHOTS.
  *
  * FILE: how many int64 and how many doubles there are, as two int64; then both, as model_tree gets them. What the
  * updater hands over must be, bit by bit, what the loop computes itself; exits with 1 if it is not. */
@@ -41,23 +41,25 @@ int main(int count, char **arguments)
     Snapshot asked = snapshot_in(&tree, memory[0]), own = snapshot_in(&tree, memory[1]);
     static Updater updater;
     lay_out_updater(&updater, &tree, 1e-6);
-    long cycles = atol(arguments[2]), taken = 0, wrong = 0;
-    for (long cycle = 0; cycle < cycles; cycle++) {
-        if (cycle % (cycles / 10 + 1) == 0) { /* the thread also ends and begins anew */
-            end_updater(&updater);
-            if (begin_updater(&updater) != 0)
-                return 2;
-        }
+    if (begin_updater(&updater) != 0)
+        return 2;
+    long wanted = atol(arguments[2]), taken = 0, wrong = 0;
+    while (taken < wanted) {
         StateVerdict verdict;
         if (take_from_updater(&updater, &verdict)) {
             wrong += verdict != STATE_WELL || memcmp(memory[0], memory[1], size) != 0;
             taken++;
         }
-        if (atomic_load(&updater.turn) == UPDATER_IDLE) {
-            move(&tree, &asked, cycle);
-            move(&tree, &own, cycle);
-            ask_updater(&updater, asked);
-            evaluate_snapshot(&tree, &own);
+        if (atomic_load(&updater.turn) != UPDATER_IDLE)
+            continue;
+        move(&tree, &asked, taken);
+        move(&tree, &own, taken);
+        ask_updater(&updater, asked);
+        evaluate_snapshot(&tree, &own);
+        if (taken % 100 == 0) { /* the thread also ends and begins anew, with something to do */
+            end_updater(&updater);
+            if (begin_updater(&updater) != 0)
+                return 2;
         }
     }
     end_updater(&updater);
