@@ -4,8 +4,8 @@
 and J̇ v of five frames: feet, hands and head, or ends of limbs. `NAME_pinocchio` is `computeAllTerms`,
 `updateFramePlacements` and, of the same frames, placement and `getFrameJacobian`; J̇ v, which costs it another pass
 over the robot, is left out. `NAME_kernel` is the kernel of `model.at(q, v)` alone, `NAME_terms` Pinocchio's
-`computeAllTerms`, `NAME_margin` the static margin on all surfaces, of a snapshot that is there already. All are timed call by call, in
-turns, over the same states. Joints that mimic others have a velocity of their own in Pinocchio's model.
+`computeAllTerms`, `NAME_margin` the static margin on all surfaces, of a snapshot that is there already. All are timed
+call by call, in turns, over the same states. Joints that mimic others have their own velocity in Pinocchio's model.
 """
 
 from __future__ import annotations

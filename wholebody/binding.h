@@ -73,6 +73,7 @@ extern PyMethodDef quadratic_limits_methods[];
 extern PyMethodDef quadratic_methods[];
 extern PyMethodDef support_methods[];
 extern PyMethodDef tasks_methods[];
+extern PyMethodDef updater_methods[];
 extern PyMethodDef wbosc_methods[];
 
 #endif

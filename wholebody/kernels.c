@@ -26,6 +26,7 @@ PyMODINIT_FUNC PyInit__kernels(void)
         quadratic_methods,
         support_methods,
         tasks_methods,
+        updater_methods,
         wbosc_methods,
     };
     PyObject *module = PyModule_Create(&definition);

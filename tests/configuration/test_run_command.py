@@ -125,3 +125,11 @@ def test_a_run_on_anything_but_a_simulation_cannot_be_repeated_and_that_is_said(
     with pytest.raises(BadRecording, match=f"by '{kind}'; only simulations can be repeated"):  # noqa: SIM117
         with again(told, [], tmp_path / "run.mcap"):
             pass
+
+
+def test_a_run_that_took_models_from_beside_cannot_be_repeated_and_that_is_said(tmp_path):
+    settings = read("dreamer_reach").settings.model_dump(mode="json")
+    told = {"configuration": {**settings, "model_beside": True, "model_every": 5}, "parameters": []}
+    with pytest.raises(BadRecording, match="model_beside"):  # noqa: SIM117
+        with again(told, [], tmp_path / "run.mcap"):
+            pass

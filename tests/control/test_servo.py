@@ -6,10 +6,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from paper_robot import PERIOD, NoEvents, Paper, hold
 
 from wholebody import robots
 from wholebody.channels import Channel
-from wholebody.constraints import Coactuation, FixedBase
+from wholebody.constraints import FixedBase
 from wholebody.control import WBOSC, Problem
 from wholebody.control.estimate import Estimate
 from wholebody.control.joint_pid import JointPID
@@ -25,66 +26,10 @@ from wholebody.model import Model
 from wholebody.simulation import Simulation
 from wholebody.tasks import JointPositionTask
 
-PERIOD = 0.001
-
-
-class Paper:
-    """A robot on paper: it is where it is told to be, and notes what happens. It is its own clock."""
-
-    period = PERIOD
-
-    def __init__(self, robot, events=None):
-        self.robot, self.events = robot, [] if events is None else events
-        self.state = np.zeros(1, robot.state_dtype())
-        self.state["position"][0] = robot.posture("stand")
-        self.state["base"]["known"], self.state["base"]["orientation"] = True, (0, 0, 0, 1)
-        self.written = np.zeros(1, robot.reference_dtype())
-        self.writes = self.stops = self.ticks = self.missed = 0
-        self.measured = None  # an instant at which measuring ended
-
-    def tick(self):
-        self.ticks += 1
-        return self.ticks * PERIOD
-
-    def read(self, state):
-        self.events.append("read")
-        self.state["time"] = self.ticks * PERIOD if self.measured is None else self.measured
-        for name in self.state.dtype.names:
-            state[name] = self.state[name][0]
-
-    def write(self, reference):
-        self.events.append("write")
-        self.written[0] = reference
-        self.state["reference"][0] = reference["position"]
-        self.writes += 1
-
-    def stop(self):
-        self.stops += 1
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-
 
 @pytest.fixture(scope="module")
 def model():
     return Model(robots.load("dreamer"))
-
-
-def hold(model, events=None):
-    problem = Problem(
-        [JointPositionTask("posture", model.robot.posture("stand"))],
-        [Coactuation("torso", "torso_lower_pitch", ["torso_upper_pitch"])],
-    )
-
-    def behavior(time, snapshot):
-        if events is not None:
-            events.append("behave")
-        return problem
-
-    return behavior
 
 
 def test_a_robot_on_paper_and_a_simulation_are_robots_and_clocks(model):
@@ -214,11 +159,6 @@ def test_ten_thousand_cycles_grow_nothing_and_make_no_new_arrays(model):
     assert end - start < 3000, "bytes more than before"
     assert peak - start < 20_000, "bytes in use at any time"
     assert len(gc.get_objects()) - objects < 50
-
-
-class NoEvents:
-    def append(self, event):
-        pass
 
 
 def test_it_runs_in_real_time_on_a_robot_that_stamps_nothing(model):

@@ -43,6 +43,10 @@ def again(told: dict[str, Any], applied: Any, file: Path) -> Iterator[Servo]:
         raise BadRecording(
             f"{file} is the log of a robot by '{settings.interface.type}'; only simulations can be repeated"
         )
+    if settings.model_beside:
+        raise BadRecording(
+            f"{file} is the log of a run with model_beside, which takes models when they are ready; log one without"
+        )
     built = build(Configuration(settings, Document(file)))
     options = {key: value for key, value in settings.interface.options.items() if key != "real_time"}
     options["step"] = min(options.get("step", 0.001), built.period)

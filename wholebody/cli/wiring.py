@@ -48,6 +48,7 @@ def loop_of(built: Built, robot: RobotInterface, clock: Clock) -> Servo:
         mode=built.mode,
         others=built.others,
         model_every=settings.model_every,
+        model_beside=settings.model_beside,
         task_every=settings.task_every,
         max_staleness=settings.max_staleness,
         patience=settings.patience,

@@ -121,6 +121,7 @@ class Settings(Strict):
     impedance: Annotated[dict[str, Any], Field(description="of joints that follow positions")] = {}
     transitions: Annotated[bool | dict[str, float], Field(description="whether changes take a time, s each")] = False
     model_every: Annotated[int, Field(ge=1, le=1000, description="cycles from one update of the model to the next")] = 1
+    model_beside: Annotated[bool, Field(description="whether a thread beside the loop updates the model, too")] = False
     task_every: Annotated[int, Field(ge=1, le=1000, description="and of the tasks")] = 1
     max_staleness: Annotated[float, Field(gt=0, le=10, description="s")] = 0.05
     patience: Annotated[float, Field(ge=0, le=60, description="s for which faults are borne")] = 0.1

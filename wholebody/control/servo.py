@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 
@@ -29,10 +30,13 @@ from wholebody.messages import Mode
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
+from wholebody.model.updater import ModelUpdater
 from wholebody.parameters import Bounds, Unit
 from wholebody.robots.robot import Robot
 
 STAGES = ("read", "estimate", "model", "behavior", "solve", "write", "publish")
+LOOKS_A_CYCLE = 4
+"""How often in a cycle the thread beside the loop looks for work: what is asked for in one is ready in the next."""
 READ, ESTIMATE, MODEL, BEHAVIOR, SOLVE, WRITE, PUBLISH = range(len(STAGES))
 
 
@@ -85,6 +89,7 @@ class Counters:
 
     cycles: int = 0
     model_updates: int = 0
+    updates_beside: int = 0  # those of them that came from the thread beside the loop
     task_updates: int = 0
     faults: int = 0
     faults_in_a_row: int = 0
@@ -100,7 +105,9 @@ class Servo:
     description   the robot behind the interface, if it has more joints than the controller's model
     mode          what the joints follow: effort; position; or impedance: both, with stiffness and damping
     others        who moves the joints that the model does not have: held where they are found, unless given
-    model_every   the model is updated in every n-th cycle, and not at all in between
+    model_every   the model is updated in every n-th cycle: it is never older than n − 1 cycles
+    model_beside  whether a thread beside the loop updates the model as often as it can; then the loop takes what is
+                  ready without waiting, and updates the model itself only where it would grow n cycles old
     task_every    the behavior is asked in every n-th cycle
     viscous       whether efforts make up for the damping of joints that the robot's description knows
     max_staleness  how old a snapshot may be, in seconds, before it is a fault
@@ -126,6 +133,7 @@ class Servo:
         others: JointPID | None = None,
         model_every: int = 1,
         task_every: int = 1,
+        model_beside: bool = False,
         viscous: bool = True,
         max_staleness: float = 0.05,
         patience: float = 0.1,
@@ -138,7 +146,8 @@ class Servo:
         self.mode, self.patience, self.max_staleness = mode, patience, max_staleness
         self.model_every, self.task_every = model_every, task_every
         self.inputs, self.publish = tuple(inputs), tuple(publish)
-        self._check()
+        self._check(model_beside)
+        self.updater = ModelUpdater(self.model, clock.period / LOOKS_A_CYCLE) if model_beside else None
         self.estimate = Estimate(self.model, self.description.state_dtype())
         damping = damping_of(self.model.robot) if viscous else None
         self.reference = ReferenceSheet(self.description, self.estimate.joints, mode, damping)
@@ -154,6 +163,7 @@ class Servo:
         self.problem: Problem | None = None
         self.command: Command | None = None
         self._measured = -math.inf  # when what the snapshot shows was measured
+        self._model_read = -math.inf  # and read
         self._echoed = self.estimate.state["reference"]
 
     # --- the loop ----------------------------------------------------------------------------------
@@ -164,16 +174,21 @@ class Servo:
         They begin with the first cycle: what has to be compiled or built before it does not count.
         """
         try:
-            if self.problem is None:
-                self.start()
-            if seconds > 0.5 * self.clock.period:
-                self.cycle()
-            end = self.time + seconds - 1.5 * self.clock.period
-            while self.time < end:
-                self.cycle()
+            with self.updating():
+                if self.problem is None:
+                    self.start()
+                if seconds > 0.5 * self.clock.period:
+                    self.cycle()
+                end = self.time + seconds - 1.5 * self.clock.period
+                while self.time < end:
+                    self.cycle()
         except BaseException:
             self.robot.stop()
             raise
+
+    def updating(self) -> AbstractContextManager[object]:
+        """The thread beside the loop, if there is one, for a `with` block around cycles; `run` has it already."""
+        return self.updater or nullcontext()
 
     def start(self) -> None:
         """Look where the robot is and make the first problem ready; nothing is commanded yet."""
@@ -183,7 +198,7 @@ class Servo:
         if trouble:
             raise WholebodyError(f"the loop cannot begin: {trouble}")
         self.others.start(self.estimate.position)
-        self._update_model()
+        self._use(self.model.at(self.estimate.q, self.estimate.v), -math.inf, self._stamp())
         self._update_tasks()
         if self.problem is not None:
             self.controller.prepare(self.problem)
@@ -236,14 +251,27 @@ class Servo:
 
     def _update_model(self) -> str:
         """A new snapshot, if it is the model's turn; what is wrong, if the one there is grew too old."""
-        if self.counters.cycles % self.model_every == 0:
-            self.snapshot = self.model.at(self.estimate.q, self.estimate.v)
-            stamped = self.estimate.time
-            self._measured = stamped if stamped > 0.0 else self.time  # a state without a time counts as new
-            self.counters.model_updates += 1
+        q, v = self.estimate.q, self.estimate.v
+        if self.updater is not None:
+            done = self.updater.take()
+            if done is not None and done.read > self._model_read:
+                self._use(*done)
+                self.counters.updates_beside += 1
+            self.updater.ask(q, v, self.time, self._stamp())
+        if self.time - self._model_read > (self.model_every - 0.5) * self.clock.period:
+            self._use(self.model.at(q, v), self.time, self._stamp())
         self.staleness = self.time - self._measured
         self.worst_staleness = max(self.worst_staleness, self.staleness)
         return "the state is too old" if self.staleness > self.max_staleness else ""
+
+    def _use(self, snapshot: Snapshot, read: float, measured: float) -> None:
+        self.snapshot, self._model_read, self._measured = snapshot, read, measured
+        self.counters.model_updates += 1
+
+    def _stamp(self) -> float:
+        """When the state was measured; one without a time counts as new."""
+        stamped = self.estimate.time
+        return stamped if stamped > 0.0 else self.time
 
     def _update_tasks(self) -> None:
         """Ask the behavior, if it is its turn."""
@@ -269,12 +297,17 @@ class Servo:
         if counters.faults_in_a_row * self.clock.period > self.patience:
             raise ControlLost(self.patience, trouble)
 
-    def _check(self) -> None:
+    def _check(self, model_beside: bool) -> None:
         for what, every in (("model", self.model_every), ("task", self.task_every)):
             if every != int(every) or every < 1:
                 raise BadProblem(
                     f"the {what} is updated in every n-th cycle, n a whole number from 1 on, not {every!r}"
                 )
+        if model_beside and self.model_every == 1:
+            raise BadProblem(
+                "a model updated beside the loop is one cycle old or more, and with model_every=1 it may not be: "
+                "permit model_every=2 or more, or update it in the loop (model_beside=False)"
+            )
         longest = self.model_every * self.clock.period
         if longest > self.max_staleness:
             raise BadProblem(

@@ -53,10 +53,11 @@ class ServoThread:
 
     def _run(self) -> None:
         try:
-            self.servo.start()  # what has to be compiled is compiled with the priority of everybody else
-            self.granted = self._take_priority()
-            while not self._told_to_end.is_set():
-                self.servo.cycle()
+            with self.servo.updating():  # beside the loop, with the priority of everybody else
+                self.servo.start()  # what has to be made ready is made ready with that, too
+                self.granted = self._take_priority()
+                while not self._told_to_end.is_set():
+                    self.servo.cycle()
         except BaseException as error:
             self.error = error
         finally:

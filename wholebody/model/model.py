@@ -14,7 +14,7 @@ from wholebody.errors import BadRobot, BadState, UnknownName
 from wholebody.model import flatten
 from wholebody.model.layout import Array, Integers
 from wholebody.model.pinocchio_model import pinocchio_model
-from wholebody.model.snapshot import Pool, Snapshot
+from wholebody.model.snapshot import Buffer, Pool, Snapshot
 from wholebody.robots.robot import Link, Robot, Sensor, Surface
 
 Kind = TypeVar("Kind", bound=np.generic)
@@ -69,7 +69,7 @@ class Model:
         self._ready = frozenset(self.watched)
         self._q_shape, self._v_shape = (self.nq,), (self.nv,)
         self._still = _constant(np.zeros(self.nv))
-        self._pool = Pool(self.tree, self.integers)
+        self.pool = Pool(self.tree, self.integers)
 
     def __repr__(self) -> str:
         """Name and size."""
@@ -84,14 +84,18 @@ class Model:
         to there it is normalised). The snapshot is yours for as long as you keep it.
         """
         velocity = self._still if v is None else v
-        buffer = self._pool.take()
+        buffer = self.pool.take()
         try:
             verdict = _kernels.model_evaluate(self.tree, buffer.handle, q, velocity)
         except ValueError:  # no arrays of float64, or not of this size
             q, velocity = self._vector("q", q, self._q_shape), self._vector("v", velocity, self._v_shape)
             verdict = _kernels.model_evaluate(self.tree, buffer.handle, q, velocity)
+        return self.evaluated(buffer, verdict)
+
+    def evaluated(self, buffer: Buffer, verdict: int) -> Snapshot:
+        """The snapshot in a buffer taken from `pool`, where a kernel evaluated it; BadState if it could not."""
         snapshot = Snapshot(self, buffer, self._ready)
-        self._pool.put(buffer)
+        self.pool.put(buffer)
         if verdict != 0:
             self._refuse(snapshot)
         return snapshot

@@ -43,8 +43,12 @@ class Pool:
     def __init__(self, tree: _kernels.Tree, integers: Integers) -> None:
         self._tree, self._integers = tree, integers
         self._buffers: deque[Buffer] = deque(maxlen=self.KEPT)
-        self.put(self._new())
-        self.put(self._new())
+        self.reserve(2)
+
+    def reserve(self, count: int) -> None:
+        """Have that many buffers, at most KEPT, so that none has to be made in a loop."""
+        while len(self._buffers) < min(count, self.KEPT):
+            self.put(self._new())
 
     def take(self) -> Buffer:
         """A buffer that nobody holds. Until it is put back, no other thread can take it."""
