@@ -4,7 +4,7 @@
 
 #define QUADRATIC_HANDLE "wholebody.Quadratic"
 
-enum { BEFORE_LIMITS = 7, JOINT_LIMITS = 4, GIVEN = 6, MEMORY = 11, ALIGNED = 32 };
+enum { BEFORE_LIMITS = 8, JOINT_LIMITS = 4, GIVEN = 6, MEMORY = 11, ALIGNED = 32 };
 enum { OF_CONTACT = 4, OF_CONTACT_ROW = 8, OF_GAP = 10, OF_LIMIT = 5, COUNTS = sizeof(Counts) / sizeof(int64_t) };
 
 /* The memory that quadratic points into follows, from a multiple of ALIGNED bytes on. */
@@ -92,8 +92,8 @@ static bool borrow_memory(Borrowed *arrays, Quadratic *q, PyObject *tuple)
 static void set_sizes(Quadratic *q, const Problem *problem)
 {
     q->problem = problem;
-    q->unknowns = problem->nv + problem->constraint_rows;
-    q->most_levels = 2 * problem->level_count + 3;
+    q->unknowns = problem->joints + problem->nv + problem->constraint_rows;
+    q->most_levels = 2 * problem->level_count + 4;
     q->active.most = q->unknowns + 1;
     q->active.orders = q->most_levels + 1;
 }

@@ -31,7 +31,7 @@ from wholebody.model.snapshot import Snapshot
 UNSETTLED, UNSETTLED_BLEND = 3, 4
 """How a cycle can end beside what all controllers know: quadratic.h."""
 
-PERIOD, TASK_TOLERANCE, LIMITS = 0, 1, 7
+PERIOD, TASK_TOLERANCE, LIMITS = 0, 1, 8
 """Where settings stand; QuadraticSettings of quadratic.h has them all."""
 
 TOLERATED = 1e-5
@@ -50,6 +50,7 @@ class Prepared:
     transition: Transition
     limits: tuple[Limit, ...]
     weights: Array
+    hard: Integers  # the rows of limits that never give way
 
 
 class QuadraticController(TabledController[Prepared, QuadraticResult]):
@@ -71,6 +72,8 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
     least_force       that a contact presses with at least, N
     inset             how far inside the outline of a sole its centre of pressure stays, m
     braking           acceleration with which joints are stopped before their limits, rad/s² or m/s²
+    acceleration_limit  of all joints, in every level: `braking` unless told, ∞ for none. Where contacts and dynamics
+                      leave no other motion it is relaxed, before any other limit: `command.relaxed` names the joints
     max_effort        limits on efforts below the robot's own: one for all joints, or one for each
     collisions        links that must keep `clearance` (m) from each other; none are looked at unless given
     strict            False: one program for all levels, each weighing `level_ratio` as much as the one above
@@ -89,6 +92,7 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         least_force: float = 0.0,
         inset: float = 0.0,
         braking: float = 20.0,
+        acceleration_limit: float | None = None,
         max_effort: npt.ArrayLike | None = None,
         limit_contacts: bool = True,
         limit_positions: bool = True,
@@ -119,6 +123,9 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
             raise WrongRecord(
                 f"collisions of {collisions.model!r} for a controller of {model!r}: make them of one model"
             )
+        bound = braking if acceleration_limit is None else acceleration_limit
+        if not bound >= braking:
+            raise BadProblem(f"acceleration_limit must be at least what brakes need, {braking:g}, not {bound}")
         super().__init__()
         self.model = model
         self.period = period
@@ -136,7 +143,7 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         limits[3] = limits[3] if limit_efforts else np.inf
         closing = braking * 0.5  # m/s², of distances
         self._distances = Distances(collisions, clearance, closing, period) if collisions is not None else None
-        settings = [period, task_tolerance, hard_tolerance, braking, clearance, closing, float(strict)]
+        settings = [period, task_tolerance, hard_tolerance, braking, bound, clearance, closing, float(strict)]
         self._settings = np.concatenate([settings, limits.ravel()])
         self.enforces_effort = limit_efforts
 
@@ -158,8 +165,11 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         contacts = contact_limits(problem, model, self._friction, self._least_force, self._inset, self._limit_contacts)
         weights = np.ones(len(list(problem.tasks)))
         frames, gaps = self._pairs()
-        rows = len(model.joint_names) + len(model.actuated_joints) + len(contacts.rows) + len(gaps)
+        joints = len(model.joint_names)
+        first = joints + len(model.actuated_joints) + len(contacts.rows)  # of those that bound accelerations
+        rows = first + joints + len(gaps)
         memory = Memory(model, table, rows, len(gaps))
+        bounds = np.arange(first, first + joints)
         given = (self._settings, weights, contacts.contacts, contacts.rows, frames, gaps)
         handle = _kernels.quadratic_problem(table.handle, given, memory.shared)
         found = Prepared(
@@ -171,6 +181,7 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
             Transition(table, handle, memory.blend),
             limits_of(model, contacts.names),
             weights,
+            np.setdiff1d(np.arange(rows), bounds),
         )
         self._fill_weights(found)
         return found
@@ -222,7 +233,7 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         if verdict != SOLVED:
             return self._safe(explain(verdict, now.table, snapshot), snapshot, now)
         slack, residual = report[: len(now.memory.value)], report[len(now.memory.value) :]
-        if slack.min(initial=0.0) < -TOLERATED:
+        if slack[now.hard].min(initial=0.0) < -TOLERATED:
             return self._refuse(slack, residual, snapshot, now)
         result = QuadraticResult(model, now.table, sheet.shown, self.limits)
         result.explain(self._names(now), slack, residual, now.memory.count("solved"))
@@ -248,7 +259,7 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         names = self._names(now)
         violations = [
             (str(names[row]), float(-slack[row] * now.memory.scale[row]), names[row].unit)
-            for row in np.argsort(slack)
+            for row in now.hard[np.argsort(slack[now.hard])]
             if slack[row] < -TOLERATED
         ]
         lost = [task.name for task, each in zip(now.table.problem.tasks, residual, strict=True) if each > LOST]

@@ -28,9 +28,10 @@ static bool fill_rows(const Quadratic *q, int row, double *on_motion, double *on
     double (*L)[n] = (double (*)[n])q->L;
     memset(on_motion, 0, (size_t)n * sizeof(double));
     memset(on_force, 0, (size_t)held * sizeof(double));
-    if (row < first_effort_row(q)) {
-        on_motion[problem->base + row] = 1.0;
-        unwhiten(q, on_motion, problem->base + row);
+    int joint = bounds_acceleration(q, row) ? row - first_acceleration_row(q) : row;
+    if (joint < first_effort_row(q)) {
+        on_motion[problem->base + joint] = 1.0;
+        unwhiten(q, on_motion, problem->base + joint);
         return false;
     }
     if (row >= first_pair_row(q)) {
@@ -71,7 +72,7 @@ static void lose_forces(Quadratic *q, double *on_force, double *on_motion)
 
 void fill_gradient(Quadratic *q, int row)
 {
-    int n = q->problem->nv, pushed = q->pushed;
+    int n = q->problem->nv, pushed = q->pushed, joints = q->problem->joints, decided = q->levels[0].at;
     double *gradient = q->gradient, *on_force = q->on_force, *kept = q->limits.gradients + (long)row * q->unknowns;
     if (fill_rows(q, row, gradient, on_force)) {
         to_rotated(&q->force, q->turned, q->held, on_force);
@@ -83,7 +84,11 @@ void fill_gradient(Quadratic *q, int row)
         if (q->levels[index].kind == MOTION_LEVEL)
             gradient_on_losses(&q->motion, &q->levels[index], gradient);
     double inverse = 1.0 / q->limits.scale[row];
-    for (int i = 0; i < n; i++)
+    memset(kept, 0, (size_t)(joints + decided) * sizeof(double));
+    if (bounds_acceleration(q, row))
+        kept[row - first_acceleration_row(q)] = 1.0;
+    kept += joints;
+    for (int i = decided; i < n; i++)
         kept[i] = gradient[i] * inverse;
     for (int i = pushed; i < q->held; i++)
         kept[n + i - pushed] = on_force[i] * inverse;

@@ -193,7 +193,9 @@ int factor_levels(Quadratic *q, const Snapshot *now, double *errors)
         first_of_level[level] = q->width;
     weigh_tasks(q);
     q->level_count = 0;
-    q->counts->last = used;
+    q->counts->last = 0;
+    note_level(q, (Level){.kind = RELAXATION, .at = used, .rank = q->problem->joints});
+    q->counts->last += used;
     double tolerance = strict ? settings->task_tolerance : settings->hard_tolerance;
     for (int index = 0; index < levels; index++) {
         int first = first_of_level[index], end = first_of_level[index + 1];

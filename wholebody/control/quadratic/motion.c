@@ -79,10 +79,14 @@ static int evaluate_limits(Quadratic *q)
     }
     for (int r = 0; r < q->given.contact_rows; r++)
         value[row++] = dot(q->contact + (long)r * held, q->lambda, held);
+    for (int i = 0; i < problem->joints; i++)
+        value[row++] = q->acceleration[problem->base + i];
     for (int r = 0; r < q->given.pair_count; r++)
         value[row++] = dot(q->pairs + (long)r * n, q->acceleration, n);
     for (int r = 0; r < row; r++) {
         value[r] /= q->limits.scale[r];
+        if (bounds_acceleration(q, r))
+            value[r] += q->active.losses[r - first_acceleration_row(q)];
         total += value[r];
     }
     return isfinite(total) ? SOLVED : NOT_FINITE;

@@ -126,7 +126,7 @@ static void fill_pair_limits(Quadratic *q)
     }
 }
 
-/* Bounds on dv/dt of joints, and on the efforts of motors. */
+/* Bounds on dv/dt of joints, by what their limits leave and by what is never exceeded; and on the efforts of motors. */
 static void fill_joint_limits_rows(Quadratic *q, const Snapshot *now)
 {
     const Problem *problem = q->problem;
@@ -135,6 +135,7 @@ static void fill_joint_limits_rows(Quadratic *q, const Snapshot *now)
     int joints = problem->joints, base = problem->base, shift = problem->tree->nq - problem->nv;
     double *lower = q->limits.lower, *upper = q->limits.upper, *scale = q->limits.scale;
     const double *of = settings->limits;
+    int bounds = first_acceleration_row(q);
     for (int i = 0; i < joints; i++) {
         double v = now->v[base + i];
         JointLimits limits = {of[i], of[joints + i], of[2 * joints + i]};
@@ -142,6 +143,9 @@ static void fill_joint_limits_rows(Quadratic *q, const Snapshot *now)
         scale[i] = braking;
         lower[i] = (range.least - v) / period / braking;
         upper[i] = (range.greatest - v) / period / braking;
+        scale[bounds + i] = braking;
+        lower[bounds + i] = -settings->bound / braking;
+        upper[bounds + i] = settings->bound / braking;
     }
     for (int k = 0; k < problem->driven_count; k++) {
         double most = of[3 * joints + problem->driven[k] - base];
