@@ -18,7 +18,8 @@ from wholebody.tasks import CartesianPositionTask, CenterOfMassTask, JointPositi
 
 FEET = ("left_sole", "right_sole")
 UNLIMITED = {f"limit_{what}": False for what in ("contacts", "positions", "velocities", "efforts")} | {
-    "acceleration_limit": np.inf
+    "acceleration_limit": np.inf,
+    "contact_feedback": "none",
 }
 
 

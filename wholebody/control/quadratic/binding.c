@@ -4,7 +4,7 @@
 
 #define QUADRATIC_HANDLE "wholebody.Quadratic"
 
-enum { BEFORE_LIMITS = 8, JOINT_LIMITS = 4, GIVEN = 6, MEMORY = 11, ALIGNED = 32 };
+enum { BEFORE_LIMITS = 10, JOINT_LIMITS = 4, GIVEN = 6, MEMORY = 11, ALIGNED = 32 };
 enum { OF_CONTACT = 4, OF_CONTACT_ROW = 8, OF_GAP = 10, OF_LIMIT = 5, COUNTS = sizeof(Counts) / sizeof(int64_t) };
 
 /* The memory that quadratic points into follows, from a multiple of ALIGNED bytes on. */

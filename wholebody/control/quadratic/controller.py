@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from wholebody import _kernels
 from wholebody.control.beginning import SOLVED, begin_cycle, explain, hold_still, joint_limits, try_out
+from wholebody.control.contact_feedback import Feedback, contact_gains
 from wholebody.control.layout import ProblemLayout
 from wholebody.control.problem import Problem
 from wholebody.control.quadratic.contacts import contact_limits
@@ -31,7 +32,7 @@ from wholebody.model.snapshot import Snapshot
 UNSETTLED, UNSETTLED_BLEND = 3, 4
 """How a cycle can end beside what all controllers know: quadratic.h."""
 
-PERIOD, TASK_TOLERANCE, LIMITS = 0, 1, 8
+PERIOD, TASK_TOLERANCE, CONTACT_GAINS, LIMITS = 0, 1, slice(8, 10), 10
 """Where settings stand; QuadraticSettings of quadratic.h has them all."""
 
 TOLERATED = 1e-5
@@ -74,6 +75,11 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
     braking           acceleration with which joints are stopped before their limits, rad/s² or m/s²
     acceleration_limit  of all joints, in every level: `braking` unless told, ∞ for none. Where contacts and dynamics
                       leave no other motion it is relaxed, before any other limit: `command.relaxed` names the joints
+    contact_feedback  "damping" unless told: velocities that constraints forbid are damped; "position": contacts also
+                      come back to where they were switched on, which an internal model needs, and has inside
+                      `Impedance`; "none"
+    contact_damping   kd of it, 1/s; unless told 10, or 2 √kp where positions count
+    contact_stiffness  kp of it, 1/s²; unless told 400
     max_effort        limits on efforts below the robot's own: one for all joints, or one for each
     collisions        links that must keep `clearance` (m) from each other; none are looked at unless given
     strict            False: one program for all levels, each weighing `level_ratio` as much as the one above
@@ -106,6 +112,9 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         task_tolerance: float = 1e-6,
         hard_tolerance: float = 1e-11,
         raise_infeasible: bool = False,
+        contact_feedback: Feedback | None = None,
+        contact_damping: float | None = None,
+        contact_stiffness: float | None = None,
     ) -> None:
         checked = {"period": period, "braking": braking, "level_ratio": level_ratio, "task_tolerance": task_tolerance}
         for name, value in checked.items():
@@ -143,8 +152,10 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         limits[3] = limits[3] if limit_efforts else np.inf
         closing = braking * 0.5  # m/s², of distances
         self._distances = Distances(collisions, clearance, closing, period) if collisions is not None else None
+        gains = contact_gains(contact_feedback or "damping", contact_damping, contact_stiffness, period)
         settings = [period, task_tolerance, hard_tolerance, braking, bound, clearance, closing, float(strict)]
-        self._settings = np.concatenate([settings, limits.ravel()])
+        self._settings = np.concatenate([settings, gains, limits.ravel()])
+        self._contact_gains, self._feedback_told = self._settings[CONTACT_GAINS], contact_feedback is not None
         self.enforces_effort = limit_efforts
 
     # --- before the loop ---------------------------------------------------------------------------
@@ -287,4 +298,5 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
             self.limits,
             {"task_tolerance": self._settings[TASK_TOLERANCE : TASK_TOLERANCE + 1]},
             self._settings[:0],
+            self._contact_gains,
         )

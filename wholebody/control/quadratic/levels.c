@@ -101,7 +101,8 @@ static int gather_rows(Quadratic *q, const Snapshot *now, double *errors)
     const Problem *problem = q->problem;
     q->held = count_constraints(problem, &q->rows);
     q->K.width = q->held;
-    fill_constraints(problem, now, &q->rows, q->K);
+    ContactFeedback feedback = {q->given.settings->contact_damping, q->given.settings->contact_stiffness};
+    fill_constraints(problem, now, &q->rows, feedback, q->K);
     factor_pushes(q, now);
     bool bound = q->pushed == q->held;
     q->width = count_tasks(problem, now, &q->rows, first_task_column(q), bound);

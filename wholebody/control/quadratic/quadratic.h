@@ -32,6 +32,7 @@ typedef struct {
     double clearance; /* between links */
     double closing;   /* acceleration that stops links before they touch */
     double strict;
+    double contact_damping, contact_stiffness; /* of the feedback on constraints, 1/s and 1/s^2 */
     double limits[];  /* 4 x joints: lower, upper, velocity, effort */
 } QuadraticSettings;
 
