@@ -8,8 +8,8 @@ The controller finds the acceleration v̇ of all joints; the internal model (q',
 It goes where the tasks want the joints to go, and a stiff servo follows. What the joint does not do, because
 something is in its way, leaks out of the model: leak = 0 is as stiff as the servo, and with a leak of 1/dt only the
 effort is left, which is effort control. In between the robot gives way the more the faster it leaks, and follows its
-goals the less: `python -m experiments.standing_pushes` measures both. Contacts have position feedback, unless the
-controller was told otherwise: nothing else keeps the soles of the model where they stand.
+goals the less: `python -m experiments.standing_pushes` measures both. Without a leak contacts have position
+feedback, unless the controller was told otherwise: nothing else keeps the soles of the model where they stand.
 """
 
 from __future__ import annotations
@@ -102,12 +102,12 @@ class Impedance:
         damping: npt.ArrayLike | None = None,
     ) -> None:
         self.controller, self.model, self.period = controller, controller.model, controller.period
-        self._inner = _innermost(controller)
-        if self._inner is not None:
-            self._inner.hold_contacts()
         if not 0 <= leak <= 1 / self.period:
             raise BadProblem(f"a leak of {leak}/s; it must be from 0 to one a period, {1 / self.period:g}/s")
         self.leak = leak
+        inner = _innermost(controller)
+        if leak == 0 and inner is not None:
+            inner.hold_contacts()
         moving = self.model.robot.moving
         self._lower, self._upper, self._fastest = np.array([(j.lower, j.upper, j.velocity) for j in moving]).T.copy()
         self._slowest = -self._fastest

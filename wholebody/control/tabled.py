@@ -37,8 +37,8 @@ class TabledController(ABC, Generic[P, R]):
     period: float
     limits: Array  # lower, upper, velocity and effort limits, 4 × joints
     enforces_effort: bool
-    fades_inside = False
-    """Whether it goes from one law to another by itself, with `depart` and `fade`."""
+    blends_inside = False
+    """Whether it goes from one law to another by itself, with `begin_transition` and `blend`."""
     _contact_gains: Array  # damping and stiffness of the feedback on constraints
     _feedback_told: bool  # whether the user asked for some kind of it
 
@@ -62,11 +62,11 @@ class TabledController(ABC, Generic[P, R]):
     def solve(self, snapshot: Snapshot, problem: Problem) -> R:
         """The command of one cycle."""
 
-    def depart(self, snapshot: Snapshot, problem: Problem) -> None:
-        """Begin a way from the last command to what the problem asks for; `fade` says how far it has come."""
+    def begin_transition(self, snapshot: Snapshot, problem: Problem) -> None:
+        """Begin a transition from the last command to what the problem asks for; `blend` says how far it has come."""
         raise NotImplementedError
 
-    def fade(self, problem: Problem, share: float) -> None:
+    def blend(self, problem: Problem, share: float) -> None:
         """From the next cycle on, keep that share of the difference between what was and what is asked for."""
         raise NotImplementedError
 

@@ -61,7 +61,7 @@ class WBOSC(TabledController[Prepared, Result]):
                              regular; unless told 1e-3 if shared, 1e-6 if truncated
     contact_feedback         "none", the law of the paper; "damping" of velocities that constraints forbid; "position",
                              with which contacts also come back to where they were switched on: what an internal model
-                             needs, and has, if nothing is told, inside `Impedance`
+                             needs, and has, if nothing is told, inside `Impedance(leak=0)`
     contact_damping          kd of it, 1/s; unless told 10, or 2 √kp where positions count
     contact_stiffness        kp of it, 1/s²; unless told 400
     force_tolerance          the same for tasks on the forces of contacts

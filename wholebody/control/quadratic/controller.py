@@ -77,7 +77,7 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
                       leave no other motion it is relaxed, before any other limit: `command.relaxed` names the joints
     contact_feedback  "damping" unless told: velocities that constraints forbid are damped; "position": contacts also
                       come back to where they were switched on, which an internal model needs, and has inside
-                      `Impedance`; "none"
+                      `Impedance(leak=0)`; "none"
     contact_damping   kd of it, 1/s; unless told 10, or 2 √kp where positions count
     contact_stiffness  kp of it, 1/s²; unless told 400
     max_effort        limits on efforts below the robot's own: one for all joints, or one for each
@@ -87,7 +87,7 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
     raise_infeasible  raise instead of giving the last safe command again
     """
 
-    fades_inside = True
+    blends_inside = True
 
     def __init__(
         self,
@@ -213,15 +213,15 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
 
     # --- in the loop -------------------------------------------------------------------------------
 
-    def depart(self, snapshot: Snapshot, problem: Problem) -> None:
-        """Begin a way from the last command to what the problem asks for; `fade` says how far it has come."""
+    def begin_transition(self, snapshot: Snapshot, problem: Problem) -> None:
+        """Begin a transition from the last command to what the problem asks for; `blend` says how far it has come."""
         now = self._ready(problem)
         if self._newest is not None:
-            self._newest.leave_for(now.transition, snapshot)
+            self._newest.begin(now.transition, snapshot)
 
-    def fade(self, problem: Problem, share: float) -> None:
+    def blend(self, problem: Problem, share: float) -> None:
         """From the next cycle on, keep that share of the difference between what was and what is asked for."""
-        self._ready(problem).transition.fade(share)
+        self._ready(problem).transition.blend_by(share)
 
     def solve(self, snapshot: Snapshot, problem: Problem) -> QuadraticResult:
         """The command of one cycle."""

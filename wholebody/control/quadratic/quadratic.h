@@ -59,7 +59,7 @@ typedef struct {
     const double *weights; /* of each task */
     int contact_count, contact_rows, pair_count;
     const ContactLimits *contacts;
-    const ContactRow *bearing;     /* contact_rows */
+    const ContactRow *contact_limits; /* contact_rows */
     const int64_t (*pair_frames)[2];
     const Gap *gaps;               /* pair_count */
 } Given;
@@ -109,7 +109,7 @@ typedef struct {
     int *begin;        /* of each level: the first rotated row that speaks to it */
 } ActiveSet;
 
-/* The way from one law to another (blend.c). Python writes all before `rest`; zeros when there is none. */
+/* The transition from one law to another (transitions.c). Python writes all before `rest`; zeros when there is none. */
 typedef struct {
     double *share;        /* 1: alpha, from 1 to 0 */
     double *fresh;        /* 1: 1 until the differences are known; until then they are what was */
@@ -196,7 +196,7 @@ void lay_out_quadratic(Quadratic *q, Arena *arena);
 int factor_levels(Quadratic *q, const Snapshot *now, double *errors);
 void note_level(Quadratic *q, Level level);
 
-/* motion.c: solve all levels, each with its losses, and evaluate all limits; NOT_FINITE if one is no number. */
+/* levels.c: solve all levels, each with its losses, and evaluate all limits; NOT_FINITE if one is no number. */
 int solve_levels(Quadratic *q);
 
 /* forces.c: what contacts push on joints without a motor, the rows on lambda as rows on u, the levels of forces. */
@@ -215,7 +215,7 @@ typedef struct {
 Range velocity_range(double position, double velocity, JointLimits limits, double braking, double period);
 double closing_range(double distance, double rate, double least, double braking, double period);
 
-/* gradients.c: how a limit depends on the losses. */
+/* rows.c: how a limit depends on the losses. */
 void fill_gradient(Quadratic *q, int row);
 
 /* least_losses.c: which levels lose strictly, and the least losses that bring the active limits to their bounds. */
@@ -228,7 +228,7 @@ int settle_limits(Quadratic *q);
 bool list_violated(Quadratic *q);
 void learn_listed(Quadratic *q);
 
-/* blend.c */
+/* transitions.c */
 void keep_nothing(Quadratic *q);
 void ask_for_blend(Quadratic *q);
 
