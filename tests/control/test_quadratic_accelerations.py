@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import piqp
 import pytest
 from quadratic_examples import feet, hard_cases, limits_of, model_of, of_all, standing
 
@@ -112,12 +113,37 @@ def test_where_contacts_need_more_bounds_are_relaxed_first_and_named(levels):
         assert command.contact_force(foot)[2] >= weight * (1 - 1e-6)
 
 
-def test_a_bound_is_relaxed_as_little_as_contacts_permit():
-    """With the bound that was needed there is nothing to relax; with a little less there is."""
+def least_excess(model, snapshot, problem, least_force):
+    """The least sum of squares by which accelerations exceed BRAKING where efforts and contacts hold, by piqp."""
+    n, joints = model.nv, len(model.joint_names)
+    Jc = np.vstack([each.jacobian(snapshot) for each in problem.constraints])
+    held, limits = len(Jc), limits_of(model, snapshot, problem)
+    passive = np.setdiff1d(np.arange(n), model.actuated_joints)
+    dynamics = np.hstack([snapshot.M[passive], -Jc[:, passive].T])
+    fixed = np.vstack([dynamics, np.hstack([Jc, np.zeros((held, held))])])
+    to = np.concatenate([-snapshot.h[passive], np.zeros(held)])
+    G, low, high = limits.G[joints:], limits.lower[joints:], limits.upper[joints:]  # without those of motion
+    pressed = np.zeros((len(problem.constraints), n + held))
+    pressed[np.arange(len(pressed)), n + 2 + 6 * np.arange(len(pressed))] = 1.0
+    moved = np.hstack([np.zeros((joints, n - joints)), np.eye(joints), np.zeros((joints, held))])
+    rows = [(G, low, high), (pressed, least_force, np.inf), (moved, -BRAKING, BRAKING)]
+    matrix = np.vstack([each for each, _, _ in rows])
+    slack = np.vstack([np.zeros((len(matrix) - joints, joints)), np.eye(joints)])
+    bounds = [np.concatenate([np.broadcast_to(row[side], len(row[0])) for row in rows]) for side in (1, 2)]
+    solver = piqp.DenseSolver()
+    weights = np.diag(np.concatenate([np.full(n + held, 1e-10), np.ones(joints)]))
+    equal = np.hstack([fixed, np.zeros((len(fixed), joints))])
+    solver.setup(weights, np.zeros(len(weights)), equal, to, np.hstack([matrix, slack]), *bounds)
+    assert solver.solve() == piqp.PIQP_SOLVED
+    return float(np.sum(np.array(solver.result.x)[-joints:] ** 2))
+
+
+def test_bounds_are_relaxed_by_the_least_sum_of_squares():
     model = model_of("hubo2plus")
     snapshot, problem = model.at(model.posture("stand")), standing(model)
-    options = {"least_force": model.total_mass * 9.81, "limit_positions": False, "limit_velocities": False}
-    needed = np.abs(QuadraticController(model, **options).solve(snapshot, problem).acceleration[6:]).max()
-    enough = QuadraticController(model, braking=needed * 1.001, **options).solve(snapshot, problem)
-    assert enough.relaxed == ()
-    assert enough.fault is None
+    weight = model.total_mass * 9.81
+    options = {"least_force": weight, "limit_positions": False, "limit_velocities": False}
+    command = QuadraticController(model, **options).solve(snapshot, problem)
+    assert command.fault is None
+    excess = np.maximum(0.0, np.abs(command.acceleration[6:]) - BRAKING)
+    assert np.sum(excess**2) == pytest.approx(least_excess(model, snapshot, problem, weight), rel=1e-3)
