@@ -147,7 +147,7 @@ def run(what: str, way: str) -> Change:
     """Simulate one change in one way."""
     robot, model = robots.load(ROBOT), model_of(ROBOT)
     controller = QuadraticController(model, friction=FRICTION, inset=INSET)
-    controller.fades_inside = way == "inside"
+    controller.blends_inside = way == "inside"
     watched = Watched(controller if way == "at once" else Transitions(controller))
     behavior, when = changes(model)[what]
     with Simulation(robot, control_period=PERIOD) as simulation:

@@ -69,7 +69,6 @@ extern PyMethodDef kinematics_methods[];
 extern PyMethodDef locomotion_methods[];
 extern PyMethodDef model_methods[];
 extern PyMethodDef motion_methods[];
-extern PyMethodDef quadratic_limits_methods[];
 extern PyMethodDef quadratic_methods[];
 extern PyMethodDef support_methods[];
 extern PyMethodDef tasks_methods[];

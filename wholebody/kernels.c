@@ -22,7 +22,6 @@ PyMODINIT_FUNC PyInit__kernels(void)
         locomotion_methods,
         model_methods,
         motion_methods,
-        quadratic_limits_methods,
         quadratic_methods,
         support_methods,
         tasks_methods,

@@ -79,7 +79,7 @@ def test_what_does_not_fit_is_refused_by_name():
     layout = ProblemLayout(Problem([JointPositionTask("posture", np.ones(5))]), m)
     settings = WBOSC(m)._settings
     solver = _kernels.control_wbosc(layout.handle, settings, DSYEVD)
-    with pytest.raises(ValueError, match="settings has 27 elements, not 28"):
+    with pytest.raises(ValueError, match="settings has 29 elements, not 30"):
         _kernels.control_wbosc(layout.handle, settings[:-1].copy(), DSYEVD)
     with pytest.raises(ValueError, match="dsyevd must be"):
         _kernels.control_wbosc(layout.handle, settings, cython_lapack.__pyx_capi__["dgesv"])

@@ -132,6 +132,8 @@ def test_a_users_own_task_counts_and_may_break():
     [
         {"period": 0.0},
         {"braking": -1.0},
+        {"acceleration_limit": 10.0},
+        {"acceleration_limit": np.nan},
         {"friction": 0.0},
         {"friction": {"left_foot": -1.0}},
         {"inset": -0.1},

@@ -49,12 +49,12 @@ def test_a_goal_that_asks_for_far_more_than_limits_permit_takes_all_of_its_time(
         assert command.effort == pytest.approx(new.effort + share * (old.effort - new.effort), abs=1e-4)
 
 
-def turned_back(inside):
+def turned_back(inside, **levels):
     """Contact rows beyond their bounds, in units of the weight, as a goal jumps ahead and is then drawn back."""
     model = model_of("hubo2plus")
     snapshot, problem = model.at(model.posture("stand")), standing(model)
-    controller = QuadraticController(model, period=PERIOD)
-    controller.fades_inside = inside
+    controller = QuadraticController(model, period=PERIOD, **levels)
+    controller.blends_inside = inside
     smooth = Transitions(controller, DURATIONS)
     solved(smooth, snapshot, problem, 3)
     goal = problem.task("com").goal
@@ -78,9 +78,10 @@ def turned_back(inside):
     return worst
 
 
-def test_limits_of_contacts_hold_on_the_way_and_those_of_commands_that_fade_do_not():
-    assert turned_back(inside=True) < 1e-5
-    assert turned_back(inside=False) > 0.01
+@pytest.mark.parametrize("levels", [{}, {"strict": False, "level_ratio": 0.03}], ids=["strict", "weighted"])
+def test_limits_of_contacts_hold_on_the_way_and_those_of_commands_that_fade_do_not(levels):
+    assert turned_back(inside=True, **levels) < 1e-5
+    assert turned_back(inside=False, **levels) > 0.01
 
 
 def test_a_foot_that_is_lifted_bears_less_and_less_of_what_it_bore():

@@ -17,7 +17,10 @@ from wholebody.model import Model
 from wholebody.tasks import CartesianPositionTask, CenterOfMassTask, JointPositionTask
 
 FEET = ("left_sole", "right_sole")
-UNLIMITED = {"limit_contacts": False, "limit_positions": False, "limit_velocities": False, "limit_efforts": False}
+UNLIMITED = {f"limit_{what}": False for what in ("contacts", "positions", "velocities", "efforts")} | {
+    "acceleration_limit": np.inf,
+    "contact_feedback": "none",
+}
 
 
 @cache
@@ -74,8 +77,8 @@ def limits_of(model: Model, snapshot, problem: Problem, friction=0.6, braking=20
         q = snapshot.q[len(snapshot.q) - len(joints) + i]
         low, high = velocity_range(q, v, joint.lower, joint.upper, joint.velocity, braking, period)
         rows.append(np.eye(n + held)[base + i])
-        lower.append((low - v) / period)
-        upper.append((high - v) / period)
+        lower.append(max((low - v) / period, -braking))
+        upper.append(min((high - v) / period, braking))
     for i, joint in enumerate(joints):
         if joint.actuated:
             rows.append(np.concatenate([snapshot.M[base + i], -Jc[:, base + i]]))

@@ -28,6 +28,7 @@ static PyObject *constraints_constraint(PyObject *self, PyObject *const *args, P
         goto failed;
     }
     memory->constraint = constraint_in(integers, (int)described, numbers, (int)length);
+    memory->constraint.place = &memory->place;
     return handle;
 failed:
     Py_DECREF(handle);
@@ -57,8 +58,20 @@ static PyObject *constraints_rows(PyObject *self, PyObject *const *args, Py_ssiz
     return bias ? Py_NewRef(Py_None) : NULL;
 }
 
+/* constraints_release(constraint): forget where a contact is held; the next cycle notes where it is by then. */
+static PyObject *constraints_release(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    const Constraint *constraint = takes(1, count, "constraints_release") ? constraint_of(args[0]) : NULL;
+    if (!constraint)
+        return NULL;
+    constraint->place->known = false;
+    return Py_NewRef(Py_None);
+}
+
 PyMethodDef constraints_methods[] = {
     {"constraints_constraint", METHOD(constraints_constraint), NULL},
     {"constraints_rows", METHOD(constraints_rows), NULL},
+    {"constraints_release", METHOD(constraints_release), NULL},
     {0},
 };

@@ -10,6 +10,7 @@
 typedef struct {
     Borrowed arrays;
     Constraint constraint;
+    ContactPlace place;
 } ConstraintHandle;
 
 /* The constraint of a handle, or NULL with a Python error. */

@@ -1,4 +1,4 @@
-/* constraints.h - constraints as kernels see them: rows that must hold, J dv/dt + dJ/dt v = 0.
+/* constraints.h - constraints as kernels see them: rows that must hold, J dv/dt + dJ/dt v = -kd J v - kp e.
  *
  * Parameters are numpy's: the flat array of a `Packed` record. A user's own constraint is of kind CONSTRAINT_CUSTOM:
  * Python writes its rows. */
@@ -18,6 +18,18 @@ typedef enum {
     CONSTRAINT_FIXED_BASE = 6,
 } ConstraintKind;
 
+/* Where a contact has been since it was switched on. */
+typedef struct {
+    bool known;
+    double position[3], rotation[9]; /* of its frame, in world; rotation by rows */
+} ContactPlace;
+
+/* Gains of the feedback on constraints: kd on velocities J v, in 1/s, kp on how far contacts are from their place, in
+ * 1/s^2. */
+typedef struct {
+    double damping, stiffness;
+} ContactFeedback;
+
 /* One constraint: fixed but for its numbers. */
 typedef struct {
     ConstraintKind kind;
@@ -27,6 +39,7 @@ typedef struct {
     const int64_t *joints; /* columns of v; of a co-actuation: the master, then the slaves */
     int length;
     double *numbers;       /* the state, then the parameters that the kind has */
+    ContactPlace *place;   /* of a contact; written by controllers */
 } Constraint;
 
 static inline int state_of_constraint(const Constraint *constraint)
@@ -45,6 +58,9 @@ typedef struct {
  * and its parameters; and its rows, unless they are a user's own. */
 Constraint constraint_in(const int64_t *integers, int count, double *numbers, int length);
 void fill_constraint_rows(const Constraint *constraint, const Tree *tree, const Snapshot *now, ConstraintColumns out);
+
+/* contacts.c: add kp e to the bias of a contact, e from its place, which is where it is if it has none yet. */
+void add_contact_stiffness(const Constraint *constraint, const Snapshot *now, double stiffness, double *bias);
 
 /* contacts.c, omni_wheel.c */
 void fill_contact(const Constraint *constraint, const Tree *tree, const Snapshot *now, ConstraintColumns out);

@@ -37,3 +37,49 @@ void fill_contact(const Constraint *constraint, const Tree *tree, const Snapshot
     }
     add_point_rows(tree, now, frame, p, B, constraint->rows, out.J, 0);
 }
+
+static void note_place(ContactPlace *place, const Snapshot *now, int frame)
+{
+    place->known = true;
+    for (int i = 0; i < 3; i++) {
+        place->position[i] = now->position[frame][i];
+        for (int j = 0; j < 3; j++)
+            place->rotation[3 * i + j] = now->placement[frame][i][j];
+    }
+}
+
+/* e of the point: how far it is from where it was. Of the rotation: axis times sine of the angle from R0 to R, which is
+ * half the sum of the cross products of their columns. */
+void add_contact_stiffness(const Constraint *constraint, const Snapshot *now, double stiffness, double *bias)
+{
+    int frame = constraint->frame;
+    double (*R)[4] = now->placement[frame];
+    ContactPlace *place = constraint->place;
+    const double *parameters = constraint->numbers + 1, *R0 = place->rotation, nothing[3] = {0.0, 0.0, 0.0};
+    const double *point = constraint->kind == CONSTRAINT_POINT ? parameters :
+                          constraint->kind == CONSTRAINT_LINE ? parameters + 3 : nothing;
+    double d[3], d0[3], turned[3] = {0.0, 0.0, 0.0};
+    if (!place->known)
+        note_place(place, now, frame);
+    rotate_by_placement(R, point, d);
+    rotate(R0, point, d0);
+    for (int k = 0; k < 3; k++)
+        bias[k] += stiffness * (now->position[frame][k] + d[k] - place->position[k] - d0[k]);
+    for (int k = 0; k < 3; k++) {
+        double from[3] = {R0[k], R0[3 + k], R0[6 + k]}, to[3] = {R[0][k], R[1][k], R[2][k]}, half[3];
+        cross3(from, to, half);
+        for (int i = 0; i < 3; i++)
+            turned[i] += 0.5 * half[i];
+    }
+    if (constraint->kind == CONSTRAINT_FLAT)
+        for (int k = 0; k < 3; k++)
+            bias[3 + k] += stiffness * turned[k];
+    if (constraint->kind == CONSTRAINT_LINE) {
+        double across[2][3], axis[3];
+        across_axis(parameters, across[0], across[1]);
+        for (int k = 0; k < 2; k++) {
+            rotate_by_placement(R, across[k], axis);
+            bias[3 + k] += stiffness * dot3(axis, turned);
+        }
+    }
+}

@@ -8,19 +8,21 @@ The controller finds the acceleration v̇ of all joints; the internal model (q',
 It goes where the tasks want the joints to go, and a stiff servo follows. What the joint does not do, because
 something is in its way, leaks out of the model: leak = 0 is as stiff as the servo, and with a leak of 1/dt only the
 effort is left, which is effort control. In between the robot gives way the more the faster it leaks, and follows its
-goals the less: `python -m experiments.standing_pushes` measures both.
+goals the less: `python -m experiments.standing_pushes` measures both. Without a leak contacts have position
+feedback, unless the controller was told otherwise: nothing else keeps the soles of the model where they stand.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from wholebody.control.problem import Problem
 from wholebody.control.result import Fault
+from wholebody.control.tabled import TabledController
 from wholebody.errors import BadProblem
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
@@ -103,6 +105,9 @@ class Impedance:
         if not 0 <= leak <= 1 / self.period:
             raise BadProblem(f"a leak of {leak}/s; it must be from 0 to one a period, {1 / self.period:g}/s")
         self.leak = leak
+        inner = _innermost(controller)
+        if leak == 0 and inner is not None:
+            inner.hold_contacts()
         moving = self.model.robot.moving
         self._lower, self._upper, self._fastest = np.array([(j.lower, j.upper, j.velocity) for j in moving]).T.copy()
         self._slowest = -self._fastest
@@ -193,3 +198,12 @@ class Impedance:
         command.position += spare
         np.multiply(self.velocity, self._lag, out=spare)
         command.position += spare
+
+
+def _innermost(controller: object) -> TabledController[Any, Any] | None:
+    """The controller by tables inside others, if there is one."""
+    while not isinstance(controller, TabledController):
+        controller = getattr(controller, "controller", None)
+        if controller is None:
+            return None
+    return controller

@@ -86,8 +86,9 @@ Output output_in(const Problem *problem, double *flat);
 /* rows.c: count before you fill. Whether motion alone decides the forces of contacts (their rows leave no freedom among
  * themselves) is told by `bound`: then a centre of pressure is motion.
  *
- * count_constraints notes where the constraints begin that are enabled, and returns how many rows they have.
- * fill_constraints clears K (nv x width) and writes their Jacobians as its columns.
+ * count_constraints notes where the constraints begin that are enabled, and returns how many rows they have. Contacts that
+ * are off have no place.
+ * fill_constraints clears K (nv x width) and writes their Jacobians as its columns; the bias has the feedback, too.
  * count_tasks notes where levels begin, tasks after column `first`; it returns the width: first + all rows.
  * fill_tasks writes the Jacobians of tasks as columns of A from `first` on, which must be zero there; everything else goes
  * to `rows`, and errors, also of tasks that only sense, to `errors` (error_rows numbers). Columns of centres of pressure
@@ -99,7 +100,8 @@ typedef struct {
 } TaskFilling;
 
 int count_constraints(const Problem *problem, ProblemRows *rows);
-void fill_constraints(const Problem *problem, const Snapshot *now, const ProblemRows *rows, Columns K);
+void fill_constraints(const Problem *problem, const Snapshot *now, const ProblemRows *rows, ContactFeedback feedback,
+                      Columns K);
 int count_tasks(const Problem *problem, const Snapshot *now, const ProblemRows *rows, int first, bool bound);
 void fill_tasks(const Problem *problem, const Snapshot *now, const ProblemRows *rows, TaskFilling filling, Columns A,
                 double *errors);

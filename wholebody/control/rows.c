@@ -11,6 +11,8 @@ int count_constraints(const Problem *problem, ProblemRows *rows)
         const Constraint *constraint = problem->constraints[index].constraint;
         bool on = state_of_constraint(constraint) == ENABLED;
         rows->first_of_constraint[index] = on ? total : -1;
+        if (!on)
+            constraint->place->known = false;
         total += on ? constraint->rows : 0;
     }
     rows->constraint_rows = total;
@@ -27,7 +29,23 @@ static void copy_own_jacobian(const double *own, int count, int nv, Columns J)
             into[i][r] = own[r * nv + i];
 }
 
-void fill_constraints(const Problem *problem, const Snapshot *now, const ProblemRows *rows, Columns K)
+/* bias <- dJ/dt v + kd J v + kp e, so that J dv/dt + bias = 0 brings constraints back to where they hold. */
+static void add_feedback(const Constraint *constraint, const Snapshot *now, int nv, ContactFeedback feedback,
+                         ConstraintColumns out)
+{
+    size_t width = (size_t)out.J.width;
+    double (*J)[width] = (double (*)[width])out.J.at;
+    if (feedback.damping > 0.0)
+        for (int i = 0; i < nv; i++)
+            for (int r = 0; r < constraint->rows; r++)
+                out.bias[r] += feedback.damping * J[i][r] * now->v[i];
+    ConstraintKind kind = constraint->kind;
+    if (feedback.stiffness > 0.0 && (kind == CONSTRAINT_FLAT || kind == CONSTRAINT_POINT || kind == CONSTRAINT_LINE))
+        add_contact_stiffness(constraint, now, feedback.stiffness, out.bias);
+}
+
+void fill_constraints(const Problem *problem, const Snapshot *now, const ProblemRows *rows, ContactFeedback feedback,
+                      Columns K)
 {
     memset(K.at, 0, (size_t)problem->nv * (size_t)K.width * sizeof(double));
     for (int index = 0; index < problem->constraint_count; index++) {
@@ -43,6 +61,7 @@ void fill_constraints(const Problem *problem, const Snapshot *now, const Problem
         } else {
             fill_constraint_rows(constraint, problem->tree, now, out);
         }
+        add_feedback(constraint, now, problem->nv, feedback, out);
     }
 }
 

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from typing import Generic, Protocol, TypeVar
 
+from wholebody import _kernels
+from wholebody.control.contact_feedback import contact_gains
 from wholebody.control.layout import ProblemLayout
 from wholebody.control.problem import Problem
 from wholebody.control.result import Result
@@ -35,8 +37,10 @@ class TabledController(ABC, Generic[P, R]):
     period: float
     limits: Array  # lower, upper, velocity and effort limits, 4 × joints
     enforces_effort: bool
-    fades_inside = False
-    """Whether it goes from one law to another by itself, with `depart` and `fade`."""
+    blends_inside = False
+    """Whether it goes from one law to another by itself, with `begin_transition` and `blend`."""
+    _contact_gains: Array  # damping and stiffness of the feedback on constraints
+    _feedback_told: bool  # whether the user asked for some kind of it
 
     def __init__(self) -> None:
         self._prepared: OrderedDict[int, P] = OrderedDict()
@@ -58,13 +62,23 @@ class TabledController(ABC, Generic[P, R]):
     def solve(self, snapshot: Snapshot, problem: Problem) -> R:
         """The command of one cycle."""
 
-    def depart(self, snapshot: Snapshot, problem: Problem) -> None:
-        """Begin a way from the last command to what the problem asks for; `fade` says how far it has come."""
+    def begin_transition(self, snapshot: Snapshot, problem: Problem) -> None:
+        """Begin a transition from the last command to what the problem asks for; `blend` says how far it has come."""
         raise NotImplementedError
 
-    def fade(self, problem: Problem, share: float) -> None:
+    def blend(self, problem: Problem, share: float) -> None:
         """From the next cycle on, keep that share of the difference between what was and what is asked for."""
         raise NotImplementedError
+
+    def hold_contacts(self) -> None:
+        """Give contacts position feedback, as internal models need it, unless another kind was asked for."""
+        if not self._feedback_told:
+            self._contact_gains[:] = contact_gains("position", None, None, self.period)
+
+    def release_contacts(self, problem: Problem) -> None:
+        """Forget where contacts are held: the next cycle holds them where they are by then."""
+        for each in problem.constraints:
+            _kernels.constraints_release(each.handle(self.model))
 
     def prepare(self, problem: Problem) -> None:
         """Check a problem against the robot and make it ready, so that nothing is left to do in the loop."""
@@ -89,5 +103,13 @@ class TabledController(ABC, Generic[P, R]):
             found = self._prepared[id(problem)] = self._make_ready(problem)
             while len(self._prepared) > self.KEPT:
                 self._prepared.popitem(last=False)
+        self._hold_anew(problem)
         self._problem, self._now = problem, found
         return found
+
+    def _hold_anew(self, problem: Problem) -> None:
+        """Contacts that the problem before did not hold are switched on: their place is where they are."""
+        before = {id(each) for each in self._problem.constraints} if self._problem is not None else set()
+        for each in problem.constraints:
+            if id(each) not in before:
+                _kernels.constraints_release(each.handle(self.model))

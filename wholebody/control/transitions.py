@@ -7,7 +7,7 @@ After a switch, the command is τ + α (τ_old − τ), α from 1 to 0 (Eq. 9 of
 - All else (a task's state, level or gains, a goal that jumps): the difference τ_old − τ is frozen instead, at the
   switch, so that the new law has all its feedback from the first cycle and only an offset fades out.
 - A controller with inequalities goes this way inside, where limits hold on the whole way: the difference of motion,
-  efforts and forces is frozen at the switch, and levels ask for less and less of it (`quadratic/blend.c`).
+  efforts and forces is frozen at the switch, and levels ask for less and less of it (`quadratic/transitions.c`).
 
 Old problems are never solved again: that would cost twice the time, and ask for what was switched off for a reason.
 """
@@ -107,7 +107,7 @@ class Transitions:
     def solve(self, snapshot: Snapshot, problem: Problem) -> Result:
         """The command of one cycle, on its way from the last one if something changed."""
         self._found = max(self._found, self._change(problem))
-        if self.controller.fades_inside:
+        if self.controller.blends_inside:
             return self._solve_inside(snapshot, problem)
         result: Result = self.controller.solve(snapshot, problem)
         command = self.controller.written_command(result)
@@ -126,8 +126,8 @@ class Transitions:
         if self._found != NOTHING:
             self._begin()
             if self._whole > 0:
-                self.controller.depart(snapshot, problem)
-        self.controller.fade(problem, self._share() if self._left > 0 else 0.0)
+                self.controller.begin_transition(snapshot, problem)
+        self.controller.blend(problem, self._share() if self._left > 0 else 0.0)
         result: Result = self.controller.solve(snapshot, problem)
         if self._left > 0 and result.fault is not None:  # the way begins anew, from the last safe command
             self._found = max(self._found, self._kind)

@@ -3,6 +3,7 @@
     tune(parameters, "controller", WBOSC(model))
 
 controller.task_tolerance                  and other numbers, by name, that kernels read in every cycle
+controller.contact_damping                 1/s, and contact_stiffness, 1/s²: of the feedback on constraints
 controller.max_effort                      N·m, of each joint; never above what the robot's description permits
 controller.enforce_effort_limits           1 for each joint whose commands are cut, 0 for one that is only warned of;
           .enforce_position_limits         likewise (Table B.1 of ControlIt!)
@@ -17,6 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from wholebody.control.contact_feedback import PARAMETERS
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters.annotations import Bounds
@@ -38,12 +40,14 @@ class Settings:
     own         the same limits as they are, whether they hold or not: commands beyond them are warned of
     tolerances  by name, each where it stands
     flags       whether limits of effort, position and velocity hold at all, if kernels ask
+    contact_gains  damping and stiffness of the feedback on constraints
     """
 
     enforced: Array
     own: Array
     tolerances: dict[str, Array]
     flags: Array
+    contact_gains: Array
 
 
 @runtime_checkable
@@ -71,6 +75,9 @@ def _tune(parameters: Parameters, path: str, controller: Tunable) -> None:
     settings = controller.settings
     for name, place in settings.tolerances.items():
         parameters.add_slot(_slot(f"{path}.{name}", replace(TOLERANCE, name=name), place, "below which it is singular"))
+    for index, (name, parameter) in enumerate(PARAMETERS.items()):
+        place = settings.contact_gains[index : index + 1]
+        parameters.add_slot(_slot(f"{path}.{name}", parameter, place, "of the feedback on constraints"))
     switches = {name: _are_enforced(settings, index, row) for index, (name, row) in enumerate(ROWS.items())}
 
     def apply() -> None:

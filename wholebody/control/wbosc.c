@@ -137,7 +137,8 @@ static Verdict gather_rows(Wbosc *wbosc, const Snapshot *now, double *errors, in
     bool bound;
     int held = count_constraints(problem, &wbosc->rows);
     wbosc->K.width = held;
-    fill_constraints(problem, now, &wbosc->rows, wbosc->K);
+    ContactFeedback feedback = {wbosc->settings->contact_damping, wbosc->settings->contact_stiffness};
+    fill_constraints(problem, now, &wbosc->rows, feedback, wbosc->K);
     *free = find_free_directions(wbosc, &bound);
     *end = count_tasks(problem, now, &wbosc->rows, held + *free, bound);
     open_chain(&wbosc->levels, problem->nv, *end);

@@ -22,6 +22,7 @@ typedef struct {
     double force_tolerance; /* the same for tasks on the forces of contacts */
     double hard_tolerance;  /* below which numbers are rounding, and for constraints and motors */
     double shared;          /* whether singular directions are shared between levels, or truncated */
+    double contact_damping, contact_stiffness; /* of the feedback on constraints, 1/s and 1/s^2 */
     double enforce_effort, enforce_position, enforce_velocity;
     double limits[];        /* 4 x joints: lower, upper, velocity, effort */
 } WboscSettings;

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from wholebody import _kernels
 from wholebody.control.beginning import SOLVED, begin_cycle, explain, hold_still, joint_limits, try_out
+from wholebody.control.contact_feedback import Feedback, contact_gains
 from wholebody.control.layout import ProblemLayout
 from wholebody.control.problem import Problem
 from wholebody.control.result import Fault, Result, Sheets
@@ -22,7 +23,8 @@ from wholebody.model.snapshot import Snapshot
 TASK_TOLERANCE = {"shared": 1e-3, "truncated": 1e-6}
 """Unless told: how small Λ⁻¹ may be in a direction and still be regular."""
 
-TOLERANCES, ENFORCED, LIMITS = {"task_tolerance": 1, "force_tolerance": 2}, 5, 8
+TOLERANCES, ENFORCED, LIMITS = {"task_tolerance": 1, "force_tolerance": 2}, 7, 10
+CONTACT_GAINS = slice(5, 7)
 """Where in the array of settings tolerances, what is enforced, and limits of joints stand: wbosc.h has all of them."""
 
 
@@ -56,6 +58,11 @@ class WBOSC(TabledController[Prepared, Result]):
                              chatters at goals out of reach
     task_tolerance           how small Λ⁻¹ may be in a direction, as a share of the level's mobility, and still be
                              regular; unless told 1e-3 if shared, 1e-6 if truncated
+    contact_feedback         "none", the law of the paper; "damping" of velocities that constraints forbid; "position",
+                             with which contacts also come back to where they were switched on: what an internal model
+                             needs, and has, if nothing is told, inside `Impedance(leak=0)`
+    contact_damping          kd of it, 1/s; unless told 10, or 2 √kp where positions count
+    contact_stiffness        kp of it, 1/s²; unless told 400
     force_tolerance          the same for tasks on the forces of contacts
     hard_tolerance           below which numbers are rounding, and for constraints and motors
     """
@@ -73,6 +80,9 @@ class WBOSC(TabledController[Prepared, Result]):
         task_tolerance: float | None = None,
         force_tolerance: float = 1e-6,
         hard_tolerance: float = 1e-11,
+        contact_feedback: Feedback | None = None,
+        contact_damping: float | None = None,
+        contact_stiffness: float | None = None,
     ) -> None:
         if singular not in TASK_TOLERANCE:
             raise BadProblem(f"a singular level is {' or '.join(TASK_TOLERANCE)}, not {singular!r}")
@@ -85,8 +95,10 @@ class WBOSC(TabledController[Prepared, Result]):
         self.period = period
         self.limits = joint_limits(model, max_effort)
         enforced = (enforce_effort_limits, enforce_position_limits, enforce_velocity_limits)
-        settings = [period, *tolerances, singular == "shared", *enforced]
+        gains = contact_gains(contact_feedback or "none", contact_damping, contact_stiffness, period)
+        settings = [period, *tolerances, singular == "shared", *gains, *enforced]
         self._settings = np.concatenate([settings, self.limits.ravel()])
+        self._contact_gains, self._feedback_told = self._settings[CONTACT_GAINS], contact_feedback is not None
         self.enforces_effort = enforce_effort_limits
 
     def solve(self, snapshot: Snapshot, problem: Problem) -> Result:
@@ -128,4 +140,5 @@ class WBOSC(TabledController[Prepared, Result]):
             self.limits,
             {name: self._settings[index : index + 1] for name, index in TOLERANCES.items()},
             self._settings[ENFORCED:LIMITS],
+            self._contact_gains,
         )

@@ -6,7 +6,7 @@
 
 #define WBOSC_HANDLE "wholebody.Wbosc"
 
-enum { BEFORE_LIMITS = 8, LIMITS = 4 };
+enum { BEFORE_LIMITS = 10, LIMITS = 4 };
 
 /* The memory that wbosc points into follows, from a multiple of 32 bytes on. */
 typedef struct {

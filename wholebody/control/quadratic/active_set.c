@@ -13,6 +13,9 @@
 /* How far beyond its bound a limit is violated, in its own unit. */
 static const double VIOLATED = 1e-8;
 
+/* A limit that is active and further beyond its bound than that contradicts others. */
+static const double CONTRADICTION = 1e-7;
+
 /* So many sets of active limits are tried: one or two in a cycle like the one before, without a guess some fifty. Where
  * levels lose very much, rounding can make the same limits come and go for ever. It hardly does so twice: after a few
  * steps, another way is tried from the beginning. */
@@ -243,23 +246,45 @@ static int settle_from_guess(Quadratic *q, int64_t most)
     return UNSETTLED;
 }
 
+/* Settle from the limits that are active, or, where that takes too long, from none with levels that lose strictly. */
+static int settle_in_time(Quadratic *q)
+{
+    lose_forces_with_motion(q);
+    int verdict = settle_from_guess(q, FEW_STEPS);
+    if (verdict == UNSETTLED) {
+        lose_strictly(q);
+        q->counts->active = 0;
+        verdict = settle_from_guess(q, MOST_STEPS);
+    }
+    return verdict;
+}
+
+/* Whether limits contradict each other, so that even those that are active are not kept. */
+static bool contradict(const Quadratic *q)
+{
+    const Limits *limits = &q->limits;
+    for (int row = 0; row < q->counts->rows; row++)
+        if (fmax(limits->lower[row] - limits->value[row], limits->value[row] - limits->upper[row]) > CONTRADICTION)
+            return true;
+    return false;
+}
+
 int settle_limits(Quadratic *q)
 {
     Counts *counts = q->counts;
     counts->solved = 0;
     for (int row = 0; row < counts->rows; row++)
         q->limits.begun[row] = q->limits.value[row];
-    lose_forces_with_motion(q);
+    counts->relaxing = 0;
     int64_t guessed = counts->active;
     counts->active = 0;
     if (!list_violated(q))
         return SOLVED;
     counts->active = guessed;
-    int verdict = settle_from_guess(q, FEW_STEPS);
-    if (verdict == UNSETTLED) {
-        lose_strictly(q);
-        counts->active = 0;
-        verdict = settle_from_guess(q, MOST_STEPS);
+    int verdict = settle_in_time(q);
+    if (q->given.settings->bound < INFINITY && (verdict == UNSETTLED || (verdict == SOLVED && contradict(q)))) {
+        counts->relaxing = 1;
+        verdict = settle_in_time(q);
     }
     return verdict;
 }

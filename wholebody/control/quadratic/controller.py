@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from wholebody import _kernels
 from wholebody.control.beginning import SOLVED, begin_cycle, explain, hold_still, joint_limits, try_out
+from wholebody.control.contact_feedback import Feedback, contact_gains
 from wholebody.control.layout import ProblemLayout
 from wholebody.control.problem import Problem
 from wholebody.control.quadratic.contacts import contact_limits
@@ -31,7 +32,7 @@ from wholebody.model.snapshot import Snapshot
 UNSETTLED, UNSETTLED_BLEND = 3, 4
 """How a cycle can end beside what all controllers know: quadratic.h."""
 
-PERIOD, TASK_TOLERANCE, LIMITS = 0, 1, 7
+PERIOD, TASK_TOLERANCE, CONTACT_GAINS, LIMITS = 0, 1, slice(8, 10), 10
 """Where settings stand; QuadraticSettings of quadratic.h has them all."""
 
 TOLERATED = 1e-5
@@ -50,6 +51,7 @@ class Prepared:
     transition: Transition
     limits: tuple[Limit, ...]
     weights: Array
+    hard: Integers  # the rows of limits that never give way
 
 
 class QuadraticController(TabledController[Prepared, QuadraticResult]):
@@ -71,6 +73,13 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
     least_force       that a contact presses with at least, N
     inset             how far inside the outline of a sole its centre of pressure stays, m
     braking           acceleration with which joints are stopped before their limits, rad/s² or m/s²
+    acceleration_limit  of all joints, in every level: `braking` unless told, ∞ for none. Where contacts and dynamics
+                      leave no other motion it is relaxed, before any other limit: `command.relaxed` names the joints
+    contact_feedback  "damping" unless told: velocities that constraints forbid are damped; "position": contacts also
+                      come back to where they were switched on, which an internal model needs, and has inside
+                      `Impedance(leak=0)`; "none"
+    contact_damping   kd of it, 1/s; unless told 10, or 2 √kp where positions count
+    contact_stiffness  kp of it, 1/s²; unless told 400
     max_effort        limits on efforts below the robot's own: one for all joints, or one for each
     collisions        links that must keep `clearance` (m) from each other; none are looked at unless given
     strict            False: one program for all levels, each weighing `level_ratio` as much as the one above
@@ -78,7 +87,7 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
     raise_infeasible  raise instead of giving the last safe command again
     """
 
-    fades_inside = True
+    blends_inside = True
 
     def __init__(
         self,
@@ -89,6 +98,7 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         least_force: float = 0.0,
         inset: float = 0.0,
         braking: float = 20.0,
+        acceleration_limit: float | None = None,
         max_effort: npt.ArrayLike | None = None,
         limit_contacts: bool = True,
         limit_positions: bool = True,
@@ -102,6 +112,9 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         task_tolerance: float = 1e-6,
         hard_tolerance: float = 1e-11,
         raise_infeasible: bool = False,
+        contact_feedback: Feedback | None = None,
+        contact_damping: float | None = None,
+        contact_stiffness: float | None = None,
     ) -> None:
         checked = {"period": period, "braking": braking, "level_ratio": level_ratio, "task_tolerance": task_tolerance}
         for name, value in checked.items():
@@ -119,6 +132,9 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
             raise WrongRecord(
                 f"collisions of {collisions.model!r} for a controller of {model!r}: make them of one model"
             )
+        bound = braking if acceleration_limit is None else acceleration_limit
+        if not bound >= braking:
+            raise BadProblem(f"acceleration_limit must be at least what brakes need, {braking:g}, not {bound}")
         super().__init__()
         self.model = model
         self.period = period
@@ -136,8 +152,10 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         limits[3] = limits[3] if limit_efforts else np.inf
         closing = braking * 0.5  # m/s², of distances
         self._distances = Distances(collisions, clearance, closing, period) if collisions is not None else None
-        settings = [period, task_tolerance, hard_tolerance, braking, clearance, closing, float(strict)]
-        self._settings = np.concatenate([settings, limits.ravel()])
+        gains = contact_gains(contact_feedback or "damping", contact_damping, contact_stiffness, period)
+        settings = [period, task_tolerance, hard_tolerance, braking, bound, clearance, closing, float(strict)]
+        self._settings = np.concatenate([settings, gains, limits.ravel()])
+        self._contact_gains, self._feedback_told = self._settings[CONTACT_GAINS], contact_feedback is not None
         self.enforces_effort = limit_efforts
 
     # --- before the loop ---------------------------------------------------------------------------
@@ -158,8 +176,11 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         contacts = contact_limits(problem, model, self._friction, self._least_force, self._inset, self._limit_contacts)
         weights = np.ones(len(list(problem.tasks)))
         frames, gaps = self._pairs()
-        rows = len(model.joint_names) + len(model.actuated_joints) + len(contacts.rows) + len(gaps)
+        joints = len(model.joint_names)
+        first = joints + len(model.actuated_joints) + len(contacts.rows)  # of those that bound accelerations
+        rows = first + joints + len(gaps)
         memory = Memory(model, table, rows, len(gaps))
+        bounds = np.arange(first, first + joints)
         given = (self._settings, weights, contacts.contacts, contacts.rows, frames, gaps)
         handle = _kernels.quadratic_problem(table.handle, given, memory.shared)
         found = Prepared(
@@ -171,6 +192,7 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
             Transition(table, handle, memory.blend),
             limits_of(model, contacts.names),
             weights,
+            np.setdiff1d(np.arange(rows), bounds),
         )
         self._fill_weights(found)
         return found
@@ -191,15 +213,15 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
 
     # --- in the loop -------------------------------------------------------------------------------
 
-    def depart(self, snapshot: Snapshot, problem: Problem) -> None:
-        """Begin a way from the last command to what the problem asks for; `fade` says how far it has come."""
+    def begin_transition(self, snapshot: Snapshot, problem: Problem) -> None:
+        """Begin a transition from the last command to what the problem asks for; `blend` says how far it has come."""
         now = self._ready(problem)
         if self._newest is not None:
-            self._newest.leave_for(now.transition, snapshot)
+            self._newest.begin(now.transition, snapshot)
 
-    def fade(self, problem: Problem, share: float) -> None:
+    def blend(self, problem: Problem, share: float) -> None:
         """From the next cycle on, keep that share of the difference between what was and what is asked for."""
-        self._ready(problem).transition.fade(share)
+        self._ready(problem).transition.blend_by(share)
 
     def solve(self, snapshot: Snapshot, problem: Problem) -> QuadraticResult:
         """The command of one cycle."""
@@ -222,7 +244,7 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         if verdict != SOLVED:
             return self._safe(explain(verdict, now.table, snapshot), snapshot, now)
         slack, residual = report[: len(now.memory.value)], report[len(now.memory.value) :]
-        if slack.min(initial=0.0) < -TOLERATED:
+        if slack[now.hard].min(initial=0.0) < -TOLERATED:
             return self._refuse(slack, residual, snapshot, now)
         result = QuadraticResult(model, now.table, sheet.shown, self.limits)
         result.explain(self._names(now), slack, residual, now.memory.count("solved"))
@@ -248,7 +270,7 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         names = self._names(now)
         violations = [
             (str(names[row]), float(-slack[row] * now.memory.scale[row]), names[row].unit)
-            for row in np.argsort(slack)
+            for row in now.hard[np.argsort(slack[now.hard])]
             if slack[row] < -TOLERATED
         ]
         lost = [task.name for task, each in zip(now.table.problem.tasks, residual, strict=True) if each > LOST]
@@ -276,4 +298,5 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
             self.limits,
             {"task_tolerance": self._settings[TASK_TOLERANCE : TASK_TOLERANCE + 1]},
             self._settings[:0],
+            self._contact_gains,
         )

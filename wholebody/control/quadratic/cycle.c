@@ -150,5 +150,8 @@ void write_quadratic(Quadratic *q, const Snapshot *now, Report report)
     write_command(q, now, report.out);
     for (int row = 0; row < q->counts->rows; row++)
         report.slack[row] = fmin(limits->value[row] - limits->lower[row], limits->upper[row] - limits->value[row]);
+    double bound = q->given.settings->bound, braking = q->given.settings->braking;
+    for (int i = 0; i < q->problem->joints; i++) /* without what the bounds are relaxed by */
+        report.slack[first_acceleration_row(q) + i] = (bound - fabs(q->acceleration[q->problem->base + i])) / braking;
     write_residuals(q, report.residual);
 }

@@ -23,8 +23,9 @@ typedef struct {
     int64_t *origin;     /* width: which column this was, before columns changed places */
 } Factors;
 
-/* What a level is about: tasks on motion, the rest of u, forces, and forces that no motor feels. */
-typedef enum { MOTION_LEVEL, REST_OF_MOTION, FORCE_LEVEL, REST_OF_FORCE } LevelKind;
+/* What a level is about: accelerations beyond their bounds, tasks on motion, the rest of u, forces, and forces that no
+ * motor feels. */
+typedef enum { RELAXATION, MOTION_LEVEL, REST_OF_MOTION, FORCE_LEVEL, REST_OF_FORCE } LevelKind;
 
 /* One level: its columns of A, its block of y, and where its losses stand among all. */
 typedef struct {

@@ -26,17 +26,20 @@ static const double LESS = 1e-3;
 /* A price below that share of the greatest one of its level is none. */
 static const double ROUNDING = 1e-9;
 
-/* Let `strict` levels lose one after the other, the last with all that follow, whose losses count ever less. */
-static void lose_in_order(Quadratic *q, int strict)
+/* Let the levels before `end` lose one after the other, the last with all that follow, whose losses count ever less. */
+static void lose_in_order(Quadratic *q, int end)
 {
     ActiveSet *active = &q->active;
     double measure = 1.0;
+    int first = q->counts->relaxing ? 0 : 1, strict = end - first;
     q->counts->strict = strict;
-    for (int index = 0; index < q->level_count; index++) {
+    for (int c = 0; c < q->counts->last; c++)
+        active->measure[c] = 1.0;
+    for (int index = first; index < q->level_count; index++) {
         const Level *level = &q->levels[index];
-        if (index < strict)
-            active->first_loss[index] = level->loss;
-        if (index >= strict && level->rank > 0)
+        if (index < end)
+            active->first_loss[index - first] = level->loss;
+        if (index >= end && level->rank > 0)
             measure /= LESS;
         for (int c = level->loss; c < level->loss + level->rank; c++)
             active->measure[c] = measure;
@@ -49,11 +52,11 @@ static void lose_in_order(Quadratic *q, int strict)
  * one plane do; and prices drown in rounding. */
 void lose_forces_with_motion(Quadratic *q)
 {
-    int strict = 1;
-    for (int index = 0; index < q->level_count; index++)
+    int end = 2;
+    for (int index = 1; index < q->level_count; index++)
         if (q->levels[index].kind < FORCE_LEVEL && q->levels[index].rank > 0)
-            strict = index + 1;
-    lose_in_order(q, strict);
+            end = index + 1;
+    lose_in_order(q, end);
 }
 
 void lose_strictly(Quadratic *q)

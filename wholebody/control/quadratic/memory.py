@@ -10,13 +10,14 @@ from wholebody.control.layout import ProblemLayout
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 
-COUNTS = np.dtype([(name, np.int64) for name in ("rows", "listed", "active", "solved", "strict", "last")])
+COUNTS = np.dtype([(name, np.int64) for name in ("rows", "listed", "active", "solved", "relaxing", "strict", "last")])
 """Rows of limits; limits whose gradients are known; limits that hold as equations; how often the least losses were
-sought; levels that lose strictly one after the other; the end of all losses. `Counts` of quadratic.h."""
+sought; whether bounds on accelerations may be exceeded; levels that lose strictly one after the other; the end of all
+losses. `Counts` of quadratic.h."""
 
 
 class Shared(NamedTuple):
-    """Arrays in the order in which kernels take them; unknowns are nv and the rows of constraints."""
+    """Arrays in the order in which kernels take them; unknowns are joints, nv and rows of constraints."""
 
     limits: Array  # 5 × rows: value, value without losses, lower, upper, scale
     gradients: Array  # rows × unknowns, on the losses
@@ -48,9 +49,9 @@ class Memory:
 
     def __init__(self, model: Model, layout: ProblemLayout, rows: int, pairs: int) -> None:
         nv, held, levels = model.nv, layout.constraint_rows, len(layout.problem.levels)
-        unknowns = nv + held
+        unknowns = len(model.joint_names) + nv + held
         sizes = [1, 1, nv, nv, len(model.actuated_joints), held, len(layout.problem.constraints)]
-        integers = (len(COUNTS.names or ()), 2 * levels + 4, rows, unknowns + 1, unknowns + 1)
+        integers = (len(COUNTS.names or ()), 2 * levels + 5, rows, unknowns + 1, unknowns + 1)
         self.shared = Shared(
             np.zeros((5, rows)),
             np.zeros((rows, unknowns)),

@@ -12,7 +12,8 @@
  *
  * A limit is a row on all of these. A level that cannot have all it asks for because of limits loses some: e, in
  * coordinates in which the squares of its rows grow by |e|^2. The solution is the least losses, level by level from the
- * top, that keep all limits. */
+ * top, that keep all limits. Where there are none, bounds on accelerations are relaxed: by how much is the loss of a level
+ * above all others. */
 #ifndef WHOLEBODY_QUADRATIC_H
 #define WHOLEBODY_QUADRATIC_H
 
@@ -27,9 +28,11 @@ enum { UNSETTLED = 3, UNSETTLED_BLEND = 4 };
 typedef struct {
     double period, task_tolerance, hard_tolerance;
     double braking;   /* acceleration that stops joints before their limits */
+    double bound;     /* greatest acceleration of a joint: braking, or infinite */
     double clearance; /* between links */
     double closing;   /* acceleration that stops links before they touch */
     double strict;
+    double contact_damping, contact_stiffness; /* of the feedback on constraints, 1/s and 1/s^2 */
     double limits[];  /* 4 x joints: lower, upper, velocity, effort */
 } QuadraticSettings;
 
@@ -56,7 +59,7 @@ typedef struct {
     const double *weights; /* of each task */
     int contact_count, contact_rows, pair_count;
     const ContactLimits *contacts;
-    const ContactRow *bearing;     /* contact_rows */
+    const ContactRow *contact_limits; /* contact_rows */
     const int64_t (*pair_frames)[2];
     const Gap *gaps;               /* pair_count */
 } Given;
@@ -67,12 +70,14 @@ typedef struct {
     int64_t listed; /* limits whose gradients are known */
     int64_t active; /* limits that hold as equations */
     int64_t solved; /* how often the least losses were sought */
+    int64_t relaxing; /* whether bounds on accelerations may be exceeded, as little as possible, before levels lose */
     int64_t strict; /* levels that lose strictly one after the other, the last of them with all that follow */
     int64_t last;   /* the end of all losses */
 } Counts;
 
-/* All limits as rows: of each joint's motion, each motor's effort, contacts, distances. Python owns the arrays. Values
- * and bounds are divided by `scale`, what is large for their kind. */
+/* All limits as rows: of each joint's motion, each motor's effort, contacts, each joint's acceleration, distances. Python
+ * owns the arrays. Values and bounds are divided by `scale`, what is large for their kind. To the values of accelerations
+ * is added by how much their bounds are relaxed. */
 typedef struct {
     double *value, *begun;          /* of each row, now and without any losses */
     double *lower, *upper, *scale;
@@ -104,7 +109,7 @@ typedef struct {
     int *begin;        /* of each level: the first rotated row that speaks to it */
 } ActiveSet;
 
-/* The way from one law to another (blend.c). Python writes all before `rest`; zeros when there is none. */
+/* The transition from one law to another (transitions.c). Python writes all before `rest`; zeros when there is none. */
 typedef struct {
     double *share;        /* 1: alpha, from 1 to 0 */
     double *fresh;        /* 1: 1 until the differences are known; until then they are what was */
@@ -118,7 +123,8 @@ typedef struct {
     double *kept;         /* of each motor: the effort that is asked for where lambda is free */
 } Blend;
 
-/* The memory of one problem. Unknowns are nv and then the rows of constraints. */
+/* The memory of one problem. Unknowns are joints, by how much their accelerations exceed their bounds, then nv, then the
+ * rows of constraints. */
 typedef struct {
     const Problem *problem;
     Given given;
@@ -168,9 +174,20 @@ static inline int first_contact_row(const Quadratic *q)
     return q->problem->joints + q->problem->driven_count;
 }
 
-static inline int first_pair_row(const Quadratic *q)
+static inline int first_acceleration_row(const Quadratic *q)
 {
     return first_contact_row(q) + q->given.contact_rows;
+}
+
+static inline int first_pair_row(const Quadratic *q)
+{
+    return first_acceleration_row(q) + q->problem->joints;
+}
+
+/* Whether a row bounds the acceleration of a joint: it is relaxed before any other is violated. */
+static inline bool bounds_acceleration(const Quadratic *q, int64_t row)
+{
+    return row >= first_acceleration_row(q) && row < first_pair_row(q);
 }
 
 /* levels.c: memory for a problem; the levels of a cycle, factored once; and all levels solved with their losses, with the
@@ -179,7 +196,7 @@ void lay_out_quadratic(Quadratic *q, Arena *arena);
 int factor_levels(Quadratic *q, const Snapshot *now, double *errors);
 void note_level(Quadratic *q, Level level);
 
-/* motion.c: solve all levels, each with its losses, and evaluate all limits; NOT_FINITE if one is no number. */
+/* levels.c: solve all levels, each with its losses, and evaluate all limits; NOT_FINITE if one is no number. */
 int solve_levels(Quadratic *q);
 
 /* forces.c: what contacts push on joints without a motor, the rows on lambda as rows on u, the levels of forces. */
@@ -198,7 +215,7 @@ typedef struct {
 Range velocity_range(double position, double velocity, JointLimits limits, double braking, double period);
 double closing_range(double distance, double rate, double least, double braking, double period);
 
-/* gradients.c: how a limit depends on the losses. */
+/* rows.c: how a limit depends on the losses. */
 void fill_gradient(Quadratic *q, int row);
 
 /* least_losses.c: which levels lose strictly, and the least losses that bring the active limits to their bounds. */
@@ -211,7 +228,7 @@ int settle_limits(Quadratic *q);
 bool list_violated(Quadratic *q);
 void learn_listed(Quadratic *q);
 
-/* blend.c */
+/* transitions.c */
 void keep_nothing(Quadratic *q);
 void ask_for_blend(Quadratic *q);
 

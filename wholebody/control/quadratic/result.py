@@ -15,9 +15,12 @@ from wholebody.model.model import Model
 
 @dataclass(frozen=True)
 class Limit:
-    """One limit: of a joint, a contact, or a pair of links."""
+    """One limit: of a joint, a contact, or a pair of links.
 
-    quantity: str  # motion, effort, pull, slip, tip, spin or distance
+    "motion" keeps a joint within its positions and velocities, "acceleration" within what brakes assume.
+    """
+
+    quantity: str  # motion, effort, pull, slip, tip, spin, acceleration or distance
     of: str
     unit: str
 
@@ -31,12 +34,17 @@ UNITS = {"pull": "N", "slip": "N", "tip": "N·m", "spin": "N·m"}
 
 def limits_of(model: Model, contacts: Iterable[tuple[str, str]]) -> tuple[Limit, ...]:
     """The names of all rows of limits but those of distances; of contacts it is told what each row keeps them from."""
-    found = []
-    for quantity, turning, sliding in (("motion", "rad/s²", "m/s²"), ("effort", "N·m", "N")):
-        for each in model.robot.moving:
-            if quantity == "motion" or each.actuated:
-                found.append(Limit(quantity, f"joint '{each.name}'", sliding if each.kind == "prismatic" else turning))
-    return (*found, *(Limit(what, f"contact '{who}'", UNITS[what]) for what, who in contacts))
+    units = {"motion": ("rad/s²", "m/s²"), "effort": ("N·m", "N"), "acceleration": ("rad/s²", "m/s²")}
+    of_joints = {
+        quantity: [
+            Limit(quantity, f"joint '{each.name}'", sliding if each.kind == "prismatic" else turning)
+            for each in model.robot.moving
+            if quantity != "effort" or each.actuated
+        ]
+        for quantity, (turning, sliding) in units.items()
+    }
+    of_contacts = [Limit(what, f"contact '{who}'", UNITS[what]) for what, who in contacts]
+    return (*of_joints["motion"], *of_joints["effort"], *of_contacts, *of_joints["acceleration"])
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,11 @@ class QuadraticResult(Result):
     def active(self) -> tuple[Limit, ...]:
         """The limits that are reached."""
         return tuple(self._names[row] for row in np.flatnonzero(self._slack < self.ACTIVE))
+
+    @property
+    def relaxed(self) -> tuple[Limit, ...]:
+        """Accelerations that exceed their bound, because contacts and dynamics leave no other motion."""
+        return tuple(self._names[row] for row in np.flatnonzero(self._slack < -self.LOST))
 
     @property
     def losses(self) -> tuple[Loss, ...]:

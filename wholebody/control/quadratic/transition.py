@@ -1,4 +1,4 @@
-"""Transition: where the way from one law to another begins, the newest command; blend.c goes it."""
+"""Transition: where a change from one law to another begins, the newest command; transitions.c does the rest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Transition:
         self._last, self._forces = last, forces
         _kernels.quadratic_constraints(self._handle, self._first)
 
-    def fade(self, share: float) -> None:
+    def blend_by(self, share: float) -> None:
         """Keep that share of the way to this problem before us; it ends with 0."""
         if self.blend.share[0] == 0.0:
             return
@@ -40,7 +40,7 @@ class Transition:
         for each in self.blend:
             each[:] = 0.0
 
-    def leave_for(self, other: Transition, snapshot: Snapshot) -> None:
+    def begin(self, other: Transition, snapshot: Snapshot) -> None:
         """Write down what there is to begin with, for another problem, or for the same with other numbers."""
         if self._last is None:
             return

@@ -1,4 +1,4 @@
-/* blend.c - the way from one law to another inside the controller.
+/* transitions.c - transitions from one law to another, inside the controller.
  *
  * At a switch the last motion, efforts and forces, xo = (dv/dt, tau, lambda), differ from what the new law gives by
  * D = xo - x. D is frozen. From then on, in every cycle, the new law is solved, with all its limits; then every level is
