@@ -24,7 +24,9 @@ NOT_RECORDED = {  # they need more of a walk than is recorded
     *("locomotion_find_ground", "locomotion_swing", "locomotion_swing_at", "locomotion_turn_feet"),
 }
 FAR = (-1, 2**31 + 5, 2**62, -(2**62))
-MOST_ELEMENTS = 40
+MOST_USED = 20
+"""How many handles that were made of spoilt arguments are used."""
+MOST_ELEMENTS = 10
 """Of an array of integers, how many are spoilt one by one."""
 
 
@@ -103,18 +105,21 @@ def of_wrong_type(player: Player, call: Call) -> Iterator[tuple[int, Any, str]]:
 
 
 def wrong_arrays(array: np.ndarray) -> Iterator[tuple[Any, str]]:
-    yield array.astype(np.float32), "other numbers"
+    with np.errstate(over="ignore"):
+        yield array.astype(np.float32), "other numbers"
     yield array.astype(complex), "complex numbers"
     if array.size > 1:
         yield np.repeat(array.ravel(), 2)[::2], "every second of an array"
     yield array.astype(object), "objects"
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", NAMES)
 def test_arguments_of_another_size_or_value_do_no_harm(calls, name):
     number = first_of(calls, name)
     player = player_before(calls, number)
-    users = users_of(calls, number)
+    users, used = users_of(calls, number), 0
     for position, wrong in of_wrong_value(player, calls[number]):
         arguments = player.prepare(calls[number])
         arguments[position] = wrong
@@ -122,7 +127,8 @@ def test_arguments_of_another_size_or_value_do_no_harm(calls, name):
             result = getattr(_kernels, name)(*arguments)
         except REFUSED:
             continue
-        if isinstance(calls[number].result, AHandle):
+        used += 1
+        if isinstance(calls[number].result, AHandle) and used < MOST_USED:
             use(player, calls, users, number, result)
 
 
@@ -186,10 +192,10 @@ def spoilt_arrays(array: np.ndarray) -> Iterator[np.ndarray]:
     yield np.append(flat, flat[-1:] if flat.size else np.zeros(1, array.dtype))
     yield np.repeat(flat, 2)
     if array.dtype == np.int64:
-        for value in (*FAR, 0, 1, 1000):
+        for value in (*FAR, 1):
             yield np.full_like(array, value)
-        for at in range(min(flat.size, MOST_ELEMENTS)):
-            for value in (*FAR, int(flat[at]) + 1):
+        for at in np.linspace(0, flat.size - 1, min(flat.size, MOST_ELEMENTS)).astype(int).tolist():
+            for value in (FAR[at % len(FAR)], int(flat[at]) + 1):
                 spoilt = array.copy()
                 spoilt.ravel()[at] = value
                 yield spoilt

@@ -13,6 +13,21 @@ typedef struct {
     Quadratic quadratic;
 } QuadraticHandle;
 
+/* Whether contacts and pairs lead to constraints, rows and frames that are there. */
+static bool is_given(const Problem *problem, const Given *given)
+{
+    for (int i = 0; i < given->contact_count; i++) {
+        const ContactLimits *contact = &given->contacts[i];
+        if (!all_within(&contact->constraint, 1, 0, problem->constraint_count, "constraints of contacts") ||
+            !all_within(&contact->frame, 1, -1, problem->tree->frames, "frames of contacts") ||
+            !all_within(&contact->rows, 1, 0, given->contact_rows + 1, "rows of contacts") ||
+            !all_within(&contact->first, 1, 0, given->contact_rows - contact->rows + 1, "first rows of contacts"))
+            return false;
+    }
+    return all_within((const int64_t *)given->pair_frames, 2 * (Py_ssize_t)given->pair_count, 0, problem->tree->frames,
+                      "frames of pairs");
+}
+
 /* What a controller is given: settings, weights, contacts, contact rows, frames of pairs, gaps. */
 static bool borrow_given(Borrowed *arrays, Quadratic *q, PyObject *tuple)
 {
@@ -35,7 +50,7 @@ static bool borrow_given(Borrowed *arrays, Quadratic *q, PyObject *tuple)
         return false;
     given->pair_count = (int)(borrowed_count(arrays) / 2);
     given->gaps = (const Gap *)borrow_numbers(arrays, of[5], OF_GAP * (Py_ssize_t)given->pair_count, "gaps");
-    return given->gaps != NULL;
+    return given->gaps && is_given(problem, given);
 }
 
 /* Where the parts of a blend stand that Python writes: share, fresh, then vectors. */
@@ -142,7 +157,7 @@ typedef struct {
 static bool open_cycle(Borrowed *borrowed, PyObject *const *args, Cycle *cycle)
 {
     QuadraticHandle *handle = handle_of(args[0], QUADRATIC_HANDLE);
-    cycle->now = handle ? snapshot_of(args[1]) : NULL;
+    cycle->now = handle ? snapshot_of(args[1], handle->quadratic.problem->tree) : NULL;
     if (!cycle->now)
         return false;
     Quadratic *q = cycle->quadratic = &handle->quadratic;

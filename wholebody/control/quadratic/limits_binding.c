@@ -50,8 +50,8 @@ static PyObject *quadratic_near(PyObject *Py_UNUSED(module), PyObject *const *ar
     if (!takes(6, count, "quadratic_near"))
         return NULL;
     ShapesHandle *handle = handle_of(args[0], SHAPES_HANDLE);
-    const Snapshot *now = handle ? snapshot_of(args[1]) : NULL;
-    if (!now)
+    const SnapshotHandle *snapshot = handle ? handle_of(args[1], SNAPSHOT_HANDLE) : NULL;
+    if (!snapshot || !all_within(handle->shapes.frame, handle->shapes.count, 0, snapshot->frames, "frames of shapes"))
         return NULL;
     Borrowed borrowed = {0};
     const int64_t (*pairs)[2] = (const int64_t (*)[2])borrow_integers(&borrowed, args[2], ANY, "pairs");
@@ -59,9 +59,11 @@ static PyObject *quadratic_near(PyObject *Py_UNUSED(module), PyObject *const *ar
     const double *reach = pairs ? borrow_numbers(&borrowed, args[3], 4, "reach") : NULL;
     int64_t *near = reach ? borrow_written_integers(&borrowed, args[4], n, "near") : NULL;
     double *room = near ? borrow_written(&borrowed, args[5], n, "room") : NULL;
+    if (room && !all_within((const int64_t *)pairs, 2 * n, 0, handle->shapes.count, "pairs"))
+        room = NULL;
     int found = 0;
     if (room) {
-        place_shapes(&handle->shapes, now);
+        place_shapes(&handle->shapes, &snapshot->now);
         found = list_near(&handle->shapes, pairs, (int)n, (Reach){reach[0], reach[1], reach[2], reach[3]}, near, room);
     }
     give_back(&borrowed);
