@@ -1,7 +1,7 @@
 """Kernels that are called with anything but what their packages give them raise, or do something harmless.
 
-Calls are recorded as packages make them, and then each is repeated with one argument spoilt. What has the wrong type must
-raise; what has the right type and a wrong size or value may be taken, but no memory beyond the arrays is touched:
+Calls are recorded as packages make them, and then each is repeated with one argument spoilt. What has the wrong type
+must raise; what has the right type and a wrong size or value may be taken, but no memory beyond the arrays is touched:
 `make sanitize` runs these tests, too, and there every such access ends the process.
 """
 
@@ -113,7 +113,6 @@ def wrong_arrays(array: np.ndarray) -> Iterator[tuple[Any, str]]:
     yield array.astype(object), "objects"
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", NAMES)
 def test_arguments_of_another_size_or_value_do_no_harm(calls, name):

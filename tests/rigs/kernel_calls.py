@@ -222,7 +222,7 @@ def recorded(most: int = 40) -> list[Call]:
         convex_hull(rng.uniform(-1.0, 1.0, (12, 2)))
         attitude, profile = AttitudeFilter(), OnlineProfile(np.full(8, 2.0), np.full(8, 20.0), 0.005)
         for _ in range(20):
-            attitude.update(rng.uniform(-0.1, 0.1, 3), rng.uniform(-0.1, 0.1, 3) + [0.0, 0.0, 9.81], 0.005)
+            attitude.update(rng.uniform(-0.1, 0.1, 3), rng.uniform(9.0, 10.0, 3) * (0, 0, 1), 0.005)
             profile.step(rng.uniform(-1.0, 1.0, 8))
         walking = Walking(robot, gait_of(Walker(robot).model, 0.6))
         with Simulation(robot, sensors=SensorModel.realistic(), control_period=0.005) as simulation:
