@@ -7,8 +7,6 @@ BIN    := $(VENV)/bin
 PAGE   := wholebody/collaboration/page
 BUILT  := $(addsuffix .abi3.so,$(subst .,/,$(shell sed -n 's/^name = "\(wholebody\..*\)"/\1/p' pyproject.toml)))
 C      := $(shell find wholebody -name '*.[ch]')
-# Python's slots of types hold functions as void *, which ISO C forbids.
-SLOTS  := wholebody/channels/binding.c wholebody/channels/together.c wholebody/daemon/kernels.c
 BUILD  := $(BIN)/python -W ignore -c "import setuptools; setuptools.setup()" -q
 
 BUNDLE := $(PAGE)/static/page.js
@@ -18,7 +16,7 @@ EXPERIMENTS := $(wildcard experiments/*.py)
 unexport PYTHONDONTWRITEBYTECODE    # or every process would compile every module anew
 .NOTPARALLEL:    # one environment, one pip at a time, whatever -j says
 .DELETE_ON_ERROR:
-.PHONY: help demo page wheel wheel-aarch64 test test-all bench lint torture experiments docs pictures lock clean FORCE
+.PHONY: help demo page wheel wheel-aarch64 test test-all sanitize bench lint torture experiments docs pictures lock clean FORCE
 
 help:            ## this list
 	@sed -n 's/^\([a-z0-9-]*\): .*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -40,6 +38,9 @@ test: $(VENV)/.dev $(BUILT) $(BUNDLE)    ## run the tests: laws, and one short b
 test-all: $(VENV)/.dev $(BUILT) $(BUNDLE)    ## run all tests, the slow ones too
 	@$(BIN)/pytest -q -n 2 --dist loadfile
 
+sanitize: $(VENV)/.dev    ## run the tests of kernels under gcc's address and undefined-behaviour sanitizers
+	@tools/sanitize $(BIN)
+
 bench: $(VENV)/.bench $(BUILT)    ## measure the channels, beside other ways to talk between processes
 	@$(BIN)/wholebody bench channels
 
@@ -48,7 +49,7 @@ lint: $(VENV)/.dev    ## check style, format, types and C warnings
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -DPy_LIMITED_API=0x030B0000 -I. \
-	    -I$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('include'))") $(filter-out $(SLOTS),$(filter %.c,$(C)))
+	    -I$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('include'))") $(filter %.c,$(C))
 
 torture: $(VENV)/.dev $(BUILT)    ## five minutes of killed writers and readers on the channels
 	@$(BIN)/python tests/torture/run.py --seconds 300

@@ -110,7 +110,7 @@ class Watched:
         seconds = f"{time.monotonic() - self._began:.0f} s"
         if not self._unpacks:
             return f"fetching {len(self._fetched)} of {len(self._wanted)}, {seconds}: {self._last}"
-        there = {name_of(each.name.partition("-")[0]) for each in self._site.glob("*.dist-info")}
+        there = {name_of(each.name.partition("-")[0]) for each in self._site.glob("[!~]*.dist-info")}
         return f"unpacked {len(there & self._wanted)} of {len(self._wanted)}, {seconds}"
 
 

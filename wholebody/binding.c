@@ -84,6 +84,17 @@ Py_ssize_t borrowed_count(const Borrowed *borrowed)
     return view->len / view->itemsize;
 }
 
+bool all_within(const int64_t *values, Py_ssize_t count, int64_t least, int64_t bound, const char *name)
+{
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (values[i] < least || values[i] >= bound) {
+            PyErr_Format(PyExc_ValueError, "%s has %lld, which is not from %lld to %lld", name, (long long)values[i],
+                         (long long)least, (long long)bound - 1);
+            return false;
+        }
+    return true;
+}
+
 void keep(Borrowed *borrowed, PyObject *object)
 {
     Py_XDECREF(borrowed->kept);

@@ -36,6 +36,9 @@ uint8_t *borrow_bytes(Borrowed *borrowed, PyObject *array, Py_ssize_t count, con
 /* How many elements the array that was borrowed last has. */
 Py_ssize_t borrowed_count(const Borrowed *borrowed);
 
+/* Whether all integers of an array are from `least` to below `bound`; else a ValueError. */
+bool all_within(const int64_t *values, Py_ssize_t count, int64_t least, int64_t bound, const char *name);
+
 /* Keep an object for as long as the arrays: handles that a handle points into, several as a tuple. One only. */
 void keep(Borrowed *borrowed, PyObject *object);
 

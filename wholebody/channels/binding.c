@@ -32,14 +32,14 @@ PyObject *raise_fault(int64_t status, const char *path)
 void free_object(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    freefunc release = __extension__(freefunc) PyType_GetSlot(type, Py_tp_free);
     release(self);
     Py_DECREF(type);
 }
 
 PyObject *allocate(PyTypeObject *type)
 {
-    allocfunc allocate_instance = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    allocfunc allocate_instance = __extension__(allocfunc) PyType_GetSlot(type, Py_tp_alloc);
     return allocate_instance(type, 0);
 }
 
@@ -120,8 +120,8 @@ static PyMethodDef ring_methods[] = {
 };
 
 static PyType_Slot ring_slots[] = {
-    {Py_tp_new, ring_new},
-    {Py_tp_dealloc, ring_dealloc},
+    {Py_tp_new, SLOT(ring_new)},
+    {Py_tp_dealloc, SLOT(ring_dealloc)},
     {Py_tp_methods, ring_methods},
     {Py_tp_doc, "An open channel."},
     {0, NULL},
@@ -237,8 +237,8 @@ static PyGetSetDef writer_properties[] = {
 };
 
 static PyType_Slot writer_slots[] = {
-    {Py_tp_new, writer_new},
-    {Py_tp_dealloc, writer_dealloc},
+    {Py_tp_new, SLOT(writer_new)},
+    {Py_tp_dealloc, SLOT(writer_dealloc)},
     {Py_tp_methods, writer_methods},
     {Py_tp_getset, writer_properties},
     {Py_tp_doc, "Puts messages on a channel."},
@@ -484,8 +484,8 @@ static PyGetSetDef reader_properties[] = {
 };
 
 static PyType_Slot reader_slots[] = {
-    {Py_tp_new, reader_new},
-    {Py_tp_dealloc, reader_dealloc},
+    {Py_tp_new, SLOT(reader_new)},
+    {Py_tp_dealloc, SLOT(reader_dealloc)},
     {Py_tp_methods, reader_methods},
     {Py_tp_getset, reader_properties},
     {Py_tp_doc, "Takes messages from a channel."},

@@ -32,6 +32,9 @@ typedef struct {
     int waiting;                       /* a thread waits with the GIL released */
 } Reader;
 
+/* A function as Python's slots of types hold it, void *, which ISO C lacks. */
+#define SLOT(function) (__extension__(void *)(function))
+
 extern PyTypeObject *ring_type, *reader_type, *writer_type;
 extern PyType_Spec looks_spec, copies_spec;
 

@@ -74,8 +74,8 @@ static PyMethodDef looks_methods[] = {
 };
 
 static PyType_Slot looks_slots[] = {
-    {Py_tp_new, looks_new},
-    {Py_tp_dealloc, looks_dealloc},
+    {Py_tp_new, SLOT(looks_new)},
+    {Py_tp_dealloc, SLOT(looks_dealloc)},
     {Py_tp_methods, looks_methods},
     {Py_tp_doc, "Takes the newest messages of many channels in one call."},
     {0, NULL},
@@ -181,8 +181,8 @@ static PyMethodDef copies_methods[] = {
 };
 
 static PyType_Slot copies_slots[] = {
-    {Py_tp_new, copies_new},
-    {Py_tp_dealloc, copies_dealloc},
+    {Py_tp_new, SLOT(copies_new)},
+    {Py_tp_dealloc, SLOT(copies_dealloc)},
     {Py_tp_methods, copies_methods},
     {Py_tp_doc, "Puts numbers that lie elsewhere on many channels in one call."},
     {0, NULL},

@@ -5,7 +5,7 @@
 
 #include "wholebody/model/binding.h"
 
-enum { LEAST_INTEGERS = 3 };
+enum { LEAST_INTEGERS = 3, MOST_ROWS = 1 << 15 };
 
 /* constraints_constraint(integers, numbers): what describes a constraint, and its parameters. */
 static PyObject *constraints_constraint(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -23,7 +23,7 @@ static PyObject *constraints_constraint(PyObject *self, PyObject *const *args, P
     if (!numbers)
         goto failed;
     Py_ssize_t length = borrowed_count(&memory->arrays);
-    if (described < LEAST_INTEGERS || length < 1) {
+    if (described < LEAST_INTEGERS || length < 1 || integers[2] < 0 || integers[2] > MOST_ROWS) {
         PyErr_Format(PyExc_ValueError, "a constraint of %zd integers and %zd numbers is none", described, length);
         goto failed;
     }
@@ -44,7 +44,11 @@ static PyObject *constraints_rows(PyObject *self, PyObject *const *args, Py_ssiz
         return NULL;
     const Constraint *constraint = constraint_of(args[0]);
     const Tree *tree = constraint ? tree_of(args[1]) : NULL;
-    const Snapshot *now = tree ? snapshot_of(args[2]) : NULL;
+    const Snapshot *now = tree ? snapshot_of(args[2], tree) : NULL;
+    if (now && !constraint_fits(constraint, tree)) {
+        PyErr_SetString(PyExc_ValueError, "the constraint is of another robot, or none");
+        return NULL;
+    }
     if (!now)
         return NULL;
     int rows = constraint->rows;

@@ -57,6 +57,10 @@ typedef struct {
 /* evaluate.c: a constraint from the integers that constraint.py describes it by (kind, frame, rows, then its joints),
  * and its parameters; and its rows, unless they are a user's own. */
 Constraint constraint_in(const int64_t *integers, int count, double *numbers, int length);
+
+/* evaluate.c: whether a constraint has what its kind needs, and its frame and joints are of that robot. */
+bool constraint_fits(const Constraint *constraint, const Tree *tree);
+
 void fill_constraint_rows(const Constraint *constraint, const Tree *tree, const Snapshot *now, ConstraintColumns out);
 
 /* contacts.c: add kp e to the bias of a contact, e from its place, which is where it is if it has none yet. */

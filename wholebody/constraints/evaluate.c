@@ -16,6 +16,37 @@ Constraint constraint_in(const int64_t *integers, int count, double *numbers, in
     };
 }
 
+/* What each kind needs: rows, and numbers with the state; whether it has a frame. */
+typedef struct {
+    int rows, numbers;
+    bool has_frame;
+} ConstraintNeeds;
+
+static ConstraintNeeds needs_of(const Constraint *constraint)
+{
+    switch (constraint->kind) {
+    case CONSTRAINT_CUSTOM: return (ConstraintNeeds){constraint->rows, 1, false};
+    case CONSTRAINT_FLAT: return (ConstraintNeeds){6, 1, true};
+    case CONSTRAINT_POINT: return (ConstraintNeeds){3, 4, true};
+    case CONSTRAINT_LINE: return (ConstraintNeeds){5, 7, true};
+    case CONSTRAINT_OMNI_WHEEL: return (ConstraintNeeds){2, 8, true};
+    case CONSTRAINT_COACTUATION: return (ConstraintNeeds){constraint->joint_count - 1, constraint->joint_count, false};
+    case CONSTRAINT_FIXED_BASE: return (ConstraintNeeds){6, 1, false};
+    }
+    return (ConstraintNeeds){-1, 0, false};
+}
+
+bool constraint_fits(const Constraint *constraint, const Tree *tree)
+{
+    ConstraintNeeds needs = needs_of(constraint);
+    bool fits = constraint->rows == needs.rows && constraint->length >= needs.numbers &&
+                (!needs.has_frame || (constraint->frame >= 0 && constraint->frame < tree->frames)) &&
+                (constraint->kind != CONSTRAINT_FIXED_BASE || tree->nv >= 6);
+    for (int i = 0; i < constraint->joint_count; i++)
+        fits = fits && constraint->joints[i] >= 0 && constraint->joints[i] < tree->nv;
+    return fits;
+}
+
 /* Its numbers: a ratio for each slave. v_slave - ratio v_master = 0. */
 static void fill_coactuation(const Constraint *constraint, ConstraintColumns out)
 {

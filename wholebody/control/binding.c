@@ -5,16 +5,34 @@
 #include "wholebody/control/transitions.h"
 #include "wholebody/tasks/binding.h"
 
-enum { OF_TASK = 4, OF_CONSTRAINT = 1 };
+enum { OF_TASK = 4, OF_CONSTRAINT = 1, MOST_LEVELS = 1 << 12 };
 
 /* The memory of a problem's handle: lines of tasks and constraints after it. */
 typedef struct {
     ProblemHandle handle;
     const int64_t *lines; /* of each task: level, two contacts, where in `own`; of each constraint: where in `own` */
     const double *own;
+    int64_t own_count;
     ProblemTask *tasks;
     ProblemConstraint *constraints;
 } Building;
+
+/* Whether the contacts that a task on forces needs are there, and bear such forces. */
+static bool speaks_of_contacts(const Building *build, const Task *task, const int64_t contact[2])
+{
+    int needed = is_force_task(task) ? (task->kind == TASK_INTERNAL_FORCE ? 2 : 1) : 0;
+    for (int k = 0; k < 2; k++) {
+        if (contact[k] >= build->handle.problem.constraint_count || (k < needed && contact[k] < 0))
+            return false;
+        if (contact[k] < 0 || needed == 0)
+            continue;
+        const Constraint *of = build->constraints[contact[k]].constraint;
+        bool bears = of->kind == CONSTRAINT_FLAT || of->kind == CONSTRAINT_POINT || of->kind == CONSTRAINT_LINE;
+        if (!bears || (task->kind == TASK_CENTER_OF_PRESSURE && of->kind != CONSTRAINT_FLAT))
+            return false;
+    }
+    return true;
+}
 
 static bool add_task(Building *build, PyObject *handle, int index)
 {
@@ -23,12 +41,20 @@ static bool add_task(Building *build, PyObject *handle, int index)
     const Task *task = task_of(handle);
     if (!task)
         return false;
+    int64_t own = task->kind == TASK_CUSTOM ? line[3] : 0;
+    int64_t owned = task->kind == TASK_CUSTOM ? (int64_t)task->rows * (problem->nv + 3) : 0;
+    bool fits = task_fits(task, problem->tree) && line[0] >= problem->level_count - 1 && line[0] < MOST_LEVELS &&
+                line[0] >= 0 && speaks_of_contacts(build, task, line + 1) && own >= 0 && own + owned <= build->own_count;
+    if (!fits) {
+        PyErr_Format(PyExc_ValueError, "task %d does not fit the robot, or its line the problem", index);
+        return false;
+    }
     build->tasks[index] = (ProblemTask){
         .task = task,
         .level = (int)line[0],
         .errors_at = problem->error_rows,
         .contact = {(int)line[1], (int)line[2]},
-        .own = build->own + line[3],
+        .own = build->own + own,
     };
     problem->error_rows += task->rows;
     problem->level_count = (int)line[0] + 1;
@@ -45,7 +71,14 @@ static bool add_constraint(Building *build, PyObject *handle, int index)
     const Constraint *constraint = constraint_of(handle);
     if (!constraint)
         return false;
-    build->constraints[index] = (ProblemConstraint){constraint, build->own + line[0]};
+    bool custom = constraint->kind == CONSTRAINT_CUSTOM;
+    int64_t own = custom ? line[0] : 0;
+    int64_t owned = custom ? (int64_t)constraint->rows * (build->handle.problem.nv + 1) : 0;
+    if (!constraint_fits(constraint, build->handle.problem.tree) || own < 0 || own + owned > build->own_count) {
+        PyErr_Format(PyExc_ValueError, "constraint %d does not fit the robot, or its line the problem", index);
+        return false;
+    }
+    build->constraints[index] = (ProblemConstraint){constraint, build->own + own};
     build->handle.problem.constraint_rows += constraint->rows;
     return true;
 }
@@ -61,9 +94,17 @@ static bool borrow_problem(Building *build, PyObject *const *args)
     if (!problem->passive)
         return false;
     problem->passive_count = (int)borrowed_count(arrays);
+    if (problem->passive_count > problem->nv) {
+        PyErr_SetString(PyExc_ValueError, "passive has more columns than the robot");
+        return false;
+    }
     problem->driven = borrow_integers(arrays, args[5], problem->nv - problem->passive_count, "driven");
     problem->driven_count = problem->nv - problem->passive_count;
     build->own = problem->driven ? borrow_numbers(arrays, args[6], ANY, "own") : NULL;
+    build->own_count = build->own ? borrowed_count(arrays) : 0;
+    if (build->own && (!all_within(problem->passive, problem->passive_count, 0, problem->nv, "passive") ||
+                       !all_within(problem->driven, problem->driven_count, 0, problem->nv, "driven")))
+        return false;
     PyObject *kept = build->own ? PyTuple_Pack(3, args[0], args[1], args[2]) : NULL;
     if (!kept)
         return false;
@@ -101,13 +142,14 @@ static PyObject *control_problem(PyObject *self, PyObject *const *args, Py_ssize
         .constraints = build->constraints,
     };
     bool built = borrow_problem(build, args);
-    for (int i = 0; built && i < tasks; i++)
-        built = add_task(build, PyTuple_GetItem(args[1], i), i);
     for (int i = 0; built && i < constraints; i++)
         built = add_constraint(build, PyTuple_GetItem(args[2], i), i);
-    if (!built)
+    for (int i = 0; built && i < tasks; i++)
+        built = add_task(build, PyTuple_GetItem(args[1], i), i);
+    if (built)
+        problem->most_columns = problem->constraint_rows + problem->passive_count + problem->motion_rows;
+    else
         Py_CLEAR(handle);
-    problem->most_columns = built ? problem->constraint_rows + problem->passive_count + problem->motion_rows : 0;
     return handle;
 }
 

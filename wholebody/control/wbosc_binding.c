@@ -67,7 +67,7 @@ static PyObject *control_wbosc_solve(PyObject *self, PyObject *const *args, Py_s
     if (!takes(3, count, "control_wbosc_solve"))
         return NULL;
     WboscHandle *handle = handle_of(args[0], WBOSC_HANDLE);
-    const Snapshot *now = handle ? snapshot_of(args[1]) : NULL;
+    const Snapshot *now = handle ? snapshot_of(args[1], handle->wbosc.problem->tree) : NULL;
     if (!now)
         return NULL;
     const Problem *problem = handle->wbosc.problem;

@@ -222,7 +222,12 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot loop_slots[] = {{Py_tp_call, call_loop}, {Py_tp_dealloc, free_loop}, {0, NULL}};
+/* ISO C has no functions as void *, which slots hold. */
+static PyType_Slot loop_slots[] = {
+    {Py_tp_call, __extension__(void *) call_loop},
+    {Py_tp_dealloc, __extension__(void *) free_loop},
+    {0, NULL},
+};
 static PyType_Spec loop_spec = {"wholebody.daemon._kernels.Loop", sizeof(Loop), 0,
                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, loop_slots};
 

@@ -22,6 +22,54 @@ static PyObject *new_estimator(Py_ssize_t feet, Py_ssize_t joints, BalanceHandle
     return capsule;
 }
 
+/* Whether a field of `size` bytes from `offset` on lies in a state's record, and numbers where numbers may lie. */
+static bool lies_within(int64_t offset, int64_t size, Py_ssize_t record, int64_t alignment)
+{
+    return offset >= 0 && offset % alignment == 0 && offset <= record && size <= record - offset;
+}
+
+/* Whether all that the layout and the places name is there; a Python error if not. */
+static bool is_layout(const BalanceEstimator *estimator, Py_ssize_t record)
+{
+    enum { NUMBER = 8, FLAGS = 2, IMU_NUMBERS = 10, WRENCH = 6 };
+    const StateLayout *at = estimator->at;
+    const int64_t *joint = estimator->joint;
+    int64_t most = 0;
+    if (!all_within((const int64_t *)at, NUMBERS_IN(StateLayout), -1, INT32_MAX, "layout") ||
+        !all_within(joint, estimator->joints, 0, INT32_MAX, "joints"))
+        return false;
+    for (int k = 0; k < estimator->joints; k++)
+        most = joint[k] >= most ? joint[k] + 1 : most;
+    bool fits = lies_within(at->position, NUMBER * most, record, NUMBER) &&
+                lies_within(at->velocity, NUMBER * most, record, NUMBER) &&
+                lies_within(at->reference, NUMBER * most, record, NUMBER) && lies_within(at->measured, most, record, 1);
+    if (at->imu >= 0)
+        fits = fits && lies_within(at->imu, NUMBER * IMU_NUMBERS, record, NUMBER) &&
+               lies_within(at->imu + at->imu_measured, FLAGS, record, 1);
+    for (int foot = 0; foot < estimator->feet && fits; foot++) {
+        int64_t sensor = estimator->place[foot].sensor, there;
+        fits = sensor >= 0 && sensor < INT32_MAX;
+        there = fits ? at->force_torque + sensor * at->force_torque_size : 0;
+        fits = fits && lies_within(there, NUMBER * WRENCH, record, NUMBER) &&
+               lies_within(there + at->force_torque_measured, FLAGS, record, 1);
+    }
+    if (!fits)
+        PyErr_SetString(PyExc_ValueError, "the layout is not that of the state");
+    return fits;
+}
+
+/* Whether the frames of feet and IMU are those of a robot whose base floats; a Python error if not. */
+static bool has_frames(const BalanceEstimator *estimator, const Tree *tree)
+{
+    int64_t imu = estimator->imu;
+    bool fits = tree->floating && all_within(&imu, 1, 0, tree->frames, "imu");
+    for (int foot = 0; foot < estimator->feet && fits; foot++)
+        fits = all_within(&estimator->place[foot].ankle, 2, 0, tree->frames, "places");
+    if (!fits && !PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "the robot has no floating base");
+    return fits;
+}
+
 static PyObject *estimation_balance(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
 {
     if (!takes(10, count, "estimation_balance"))
@@ -38,6 +86,7 @@ static PyObject *estimation_balance(PyObject *Py_UNUSED(module), PyObject *const
     BalanceEstimator *estimator = &handle->estimator;
     estimator->imu = (int)imu;
     estimator->state = borrow_bytes(arrays, arguments[0], ANY, "state");
+    Py_ssize_t record = estimator->state ? borrowed_count(arrays) : 0;
     int64_t *at = estimator->state ? borrow_integers(arrays, arguments[1], NUMBERS_IN(StateLayout), "layout") : NULL;
     estimator->joint = at ? borrow_integers(arrays, arguments[2], joints, "joints") : NULL;
     int64_t *places =
@@ -59,6 +108,8 @@ static PyObject *estimation_balance(PyObject *Py_UNUSED(module), PyObject *const
     estimator->odometry = (FootOdometry *)(void *)odometry;
     estimator->memory = (BalanceMemory *)(void *)memory;
     estimator->balance = balance_in((int)feet, balance, contact);
+    if (!is_layout(estimator, record))
+        Py_CLEAR(capsule);
     return capsule;
 }
 
@@ -67,7 +118,7 @@ static bool open_parts(PyObject *const *arguments, BalanceParts *parts)
 {
     BalanceHandle *balance = handle_of(arguments[0], BALANCE_HANDLE);
     parts->tree = balance ? tree_of(arguments[1]) : NULL;
-    parts->now = parts->tree ? snapshot_of(arguments[2]) : NULL;
+    parts->now = parts->tree ? snapshot_of(arguments[2], parts->tree) : NULL;
     SupportHandle *support = parts->now ? handle_of(arguments[3], SUPPORT_HANDLE) : NULL;
     ContactsHandle *contacts = support ? handle_of(arguments[4], CONTACTS_HANDLE) : NULL;
     FrozenHandle *frozen = contacts ? handle_of(arguments[5], FROZEN_HANDLE) : NULL;
@@ -82,7 +133,7 @@ static bool open_parts(PyObject *const *arguments, BalanceParts *parts)
                 joints == parts->frozen->joints && joints + 6 == parts->tree->nv;
     if (!fits)
         PyErr_SetString(PyExc_ValueError, "these parts of an estimator are not of the same robot");
-    return fits;
+    return fits && has_frames(parts->estimator, parts->tree);
 }
 
 /* Read joints, feet and legs, and look for frozen sensors: flags of what was wrong. */

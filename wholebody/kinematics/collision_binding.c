@@ -9,17 +9,6 @@ typedef struct {
     Boxes boxes;
 } BoxesHandle;
 
-/* Whether all integers of an array are from 0 to below a bound; else a ValueError. */
-static bool all_below(const int64_t *values, Py_ssize_t count, int64_t bound, const char *name)
-{
-    for (Py_ssize_t i = 0; i < count; i++)
-        if (values[i] < 0 || values[i] >= bound) {
-            PyErr_Format(PyExc_ValueError, "%s has %d, which is none", name, (int)values[i]);
-            return false;
-        }
-    return true;
-}
-
 static bool borrow_boxes(Borrowed *arrays, PyObject *const *given, Boxes *boxes)
 {
     Py_ssize_t shapes, pairs;
@@ -40,8 +29,8 @@ static bool borrow_boxes(Borrowed *arrays, PyObject *const *given, Boxes *boxes)
     boxes->pairs = (int)pairs;
     for (Py_ssize_t i = 0; i < shapes; i++)
         boxes->links = boxes->link[i] >= boxes->links ? boxes->link[i] + 1 : boxes->links;
-    return all_below(boxes->link, shapes, boxes->links, "links") &&
-           all_below((const int64_t *)boxes->pair, 2 * pairs, shapes, "pairs");
+    return all_within(boxes->link, shapes, 0, INT32_MAX, "links") &&
+           all_within((const int64_t *)boxes->pair, 2 * pairs, 0, shapes, "pairs");
 }
 
 static PyObject *kinematics_boxes(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)

@@ -86,6 +86,29 @@ static void borrow_problem(Borrowed *arrays, PyObject *given, Problem *problem)
         problem->weighs = problem->weighs || problem->frame[goal] < 0;
 }
 
+/* Whether every index of a problem leads to something; a Python error if not. */
+static bool is_problem(const Problem *problem)
+{
+    const Tree *tree = &problem->tree;
+    int64_t support = problem->support;
+    if (!all_within(problem->frame, problem->goals, -1, tree->frames, "frame") ||
+        !all_within(problem->variable, tree->nv, -1, problem->variables, "variable") ||
+        !all_within(problem->place, problem->variables, -1, tree->nq, "place") ||
+        !all_within(&support, 1, -1, tree->frames, "support"))
+        return false;
+    for (int i = 0; i < problem->rows; i++) {
+        const int64_t *row = problem->row[i];
+        if (!all_within(row, 1, 0, problem->goals, "goals of rows") || !all_within(row + 1, 1, 0, COM + 1, "kinds of rows") ||
+            !all_within(row + 2, 1, 0, 3, "axes of rows"))
+            return false;
+        if ((row[1] == COM) != (problem->frame[row[0]] < 0)) {
+            PyErr_SetString(PyExc_ValueError, "a row is of a frame, or of the centre of mass, and its goal is not");
+            return false;
+        }
+    }
+    return true;
+}
+
 static PyObject *kinematics_inverse(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
 {
     const Tree *tree = takes(3, count, "kinematics_inverse") ? tree_of(arguments[0]) : NULL;
@@ -102,8 +125,9 @@ static PyObject *kinematics_inverse(PyObject *Py_UNUSED(module), PyObject *const
         PyErr_SetString(PyExc_ValueError, "a problem has rows and variables");
     if (!capsule)
         return NULL;
+    keep(&handle->arrays, arguments[0]);
     borrow_problem(&handle->arrays, given, &problem);
-    if (PyErr_Occurred()) {
+    if (PyErr_Occurred() || !is_problem(&problem)) {
         Py_DECREF(capsule);
         return NULL;
     }

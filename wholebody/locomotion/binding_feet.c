@@ -7,6 +7,7 @@
 typedef struct {
     Borrowed arrays;
     Servos servos;
+    int nv, frames; /* of the tree that it was made for */
 } ServosHandle;
 
 FUNCTION(locomotion_find_ground)
@@ -85,6 +86,8 @@ static bool fill_servos(ServosHandle *handle, const Tree *tree, PyObject *const 
         PyErr_SetString(PyExc_IndexError, "soles are no frames of the model");
         return false;
     }
+    handle->nv = tree->nv;
+    handle->frames = tree->frames;
     handle->servos = (Servos){soles, found[0], found[1], found[2], (const double (*)[3])found[3], mass};
     return true;
 }
@@ -95,6 +98,8 @@ FUNCTION(locomotion_servos)
     if (!takes(7, count, "locomotion_servos"))
         return NULL;
     const Tree *tree = tree_of(arguments[0]);
+    if (tree && !tree->floating)
+        return PyErr_Format(PyExc_ValueError, "the robot has no floating base");
     ServosHandle *handle;
     PyObject *capsule = tree ? new_handle(sizeof *handle, SERVOS_HANDLE, (void **)&handle) : NULL;
     if (capsule && !fill_servos(handle, tree, arguments))
@@ -110,9 +115,11 @@ FUNCTION(locomotion_lead_servos)
         return NULL;
     ServosHandle *handle = handle_of(arguments[0], SERVOS_HANDLE);
     const Tree *tree = handle ? tree_of(arguments[1]) : NULL;
-    const Snapshot *now = tree ? snapshot_of(arguments[2]) : NULL;
+    const Snapshot *now = tree ? snapshot_of(arguments[2], tree) : NULL;
     if (!now)
         return NULL;
+    if (tree->nv != handle->nv || tree->frames != handle->frames)
+        return PyErr_Format(PyExc_ValueError, "the servos are of another robot");
     Py_ssize_t joints = tree->nv - 6;
     const Wanted READ[] = {{"joints", joints}, {"velocities", joints}, {"acceleration", 2}, {"rotation", 9},
                            {"left", 16}, {"right", 16}, {"zmp", 2}};

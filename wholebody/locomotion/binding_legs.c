@@ -60,11 +60,11 @@ FUNCTION(locomotion_put_legs)
         return NULL;
     LegsHandle *handle = handle_of(arguments[0], LEGS_HANDLE);
     const Tree *tree = handle ? tree_of(arguments[1]) : NULL;
-    const Snapshot *before = tree ? snapshot_of(arguments[2]) : NULL;
+    const Snapshot *before = tree ? snapshot_of(arguments[2], tree) : NULL;
     long rounds = before ? PyLong_AsLong(arguments[7]) : 0;
     if (!before || PyErr_Occurred())
         return NULL;
-    if (tree->nv - 6 != handle->count)
+    if (!tree->floating || tree->nv - 6 != handle->count)
         return PyErr_Format(PyExc_ValueError, "the tree has %d joints, not %zd", tree->nv - 6, handle->count);
     Borrowed arrays = {0};
     bool well = locomotion_borrow(&arrays, arguments + 3, READ, 4, found);

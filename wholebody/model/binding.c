@@ -4,6 +4,43 @@
 #include "wholebody/binding.h"
 #include "wholebody/model/binding.h"
 
+enum { TREE_HEADER = 8, MOST = 1 << 15 /* bodies, frames, columns */ };
+
+/* Whether integers and numbers are as many as the first integers say, and every index leads to something. */
+static bool is_tree(const int64_t *integers, Py_ssize_t count, Py_ssize_t numbers)
+{
+    if (count < TREE_HEADER) {
+        PyErr_SetString(PyExc_ValueError, "integers are too few for a tree");
+        return false;
+    }
+    const int64_t bodies = integers[0], frames = integers[1], nv = integers[2], nq = integers[3], watched = integers[4];
+    const int64_t base = integers[5] == 1 ? 6 : 0;
+    if (!all_within(integers, 5, 0, MOST, "integers"))
+        return false;
+    if (bodies < 1 || nv < base || nq != nv + (base ? 1 : 0) ||
+        count != TREE_HEADER + 3 * bodies + frames + watched + nv || numbers != 24 * bodies + 12 * frames + 2 * nv + 3) {
+        PyErr_SetString(PyExc_ValueError, "integers and numbers are not as many as a tree of their sizes has");
+        return false;
+    }
+    const int64_t *parent = integers + TREE_HEADER, *column = parent + 2 * bodies, *frame_body = column + bodies;
+    for (int64_t body = 1; body < bodies; body++)
+        if (!all_within(parent + body, 1, 0, body, "parents") || !all_within(column + body, 1, base, nv, "columns"))
+            return false;
+    return all_within(frame_body, frames, 0, bodies, "bodies of frames") &&
+           all_within(frame_body + frames, watched, 0, frames, "watched frames");
+}
+
+const Snapshot *snapshot_of(PyObject *handle, const Tree *tree)
+{
+    const SnapshotHandle *found = handle_of(handle, SNAPSHOT_HANDLE);
+    if (!found)
+        return NULL;
+    if (found->bodies == tree->bodies && found->frames == tree->frames && found->nv == tree->nv && found->nq == tree->nq)
+        return &found->now;
+    PyErr_SetString(PyExc_ValueError, "the snapshot is of another robot");
+    return NULL;
+}
+
 static PyObject *model_tree(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
 {
     if (!takes(2, count, "model_tree"))
@@ -13,8 +50,9 @@ static PyObject *model_tree(PyObject *Py_UNUSED(module), PyObject *const *argume
     if (!capsule)
         return NULL;
     const int64_t *integers = borrow_integers(&handle->arrays, arguments[0], ANY, "integers");
+    Py_ssize_t described = integers ? borrowed_count(&handle->arrays) : 0;
     const double *numbers = integers ? borrow_numbers(&handle->arrays, arguments[1], ANY, "numbers") : NULL;
-    if (!numbers) {
+    if (!numbers || !is_tree(integers, described, borrowed_count(&handle->arrays))) {
         Py_DECREF(capsule);
         return NULL;
     }
@@ -39,6 +77,10 @@ static PyObject *model_snapshot(PyObject *Py_UNUSED(module), PyObject *const *ar
         return NULL;
     }
     handle->now = snapshot_in(tree, storage);
+    handle->bodies = tree->bodies;
+    handle->frames = tree->frames;
+    handle->nv = tree->nv;
+    handle->nq = tree->nq;
     return capsule;
 }
 
@@ -47,7 +89,7 @@ static PyObject *model_evaluate(PyObject *Py_UNUSED(module), PyObject *const *ar
     if (!takes(4, count, "model_evaluate"))
         return NULL;
     const Tree *tree = tree_of(arguments[0]);
-    const Snapshot *now = tree ? snapshot_of(arguments[1]) : NULL;
+    const Snapshot *now = tree ? snapshot_of(arguments[1], tree) : NULL;
     if (!now)
         return NULL;
     Borrowed arrays = {0};
@@ -70,7 +112,7 @@ static PyObject *model_jacobian(PyObject *Py_UNUSED(module), PyObject *const *ar
     if (!takes(3, count, "model_jacobian"))
         return NULL;
     const Tree *tree = tree_of(arguments[0]);
-    const Snapshot *now = tree ? snapshot_of(arguments[1]) : NULL;
+    const Snapshot *now = tree ? snapshot_of(arguments[1], tree) : NULL;
     if (!now)
         return NULL;
     long frame = PyLong_AsLong(arguments[2]);

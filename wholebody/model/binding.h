@@ -16,6 +16,7 @@ typedef struct {
 typedef struct {
     Borrowed arrays;
     Snapshot now;
+    int bodies, frames, nv, nq; /* of the tree that it was made for */
 } SnapshotHandle;
 
 /* The tree of a handle, or NULL with a Python error. */
@@ -25,11 +26,7 @@ static inline const Tree *tree_of(PyObject *handle)
     return found ? &found->tree : NULL;
 }
 
-/* The snapshot of a handle, or NULL with a Python error. */
-static inline const Snapshot *snapshot_of(PyObject *handle)
-{
-    SnapshotHandle *found = handle_of(handle, SNAPSHOT_HANDLE);
-    return found ? &found->now : NULL;
-}
+/* The snapshot of a handle, or NULL with a Python error; also if it is too small or too large for that tree. */
+const Snapshot *snapshot_of(PyObject *handle, const Tree *tree);
 
 #endif

@@ -80,7 +80,8 @@ static PyObject *model_updater_ask(PyObject *Py_UNUSED(module), PyObject *const 
     if (!takes(2, count, "model_updater_ask"))
         return NULL;
     UpdaterHandle *handle = updater_of(arguments[0]);
-    const Snapshot *now = handle ? snapshot_of(arguments[1]) : NULL;
+    const Tree *tree = handle ? tree_of(handle->tree) : NULL;
+    const Snapshot *now = tree ? snapshot_of(arguments[1], tree) : NULL;
     if (!now)
         return NULL;
     if (!ask_updater(&handle->updater, *now))

@@ -5,7 +5,7 @@
 
 #include "wholebody/model/binding.h"
 
-enum { LEAST_INTEGERS = 5, BEFORE_ROWS = 3, EACH_ROW = 6 };
+enum { LEAST_INTEGERS = 5, BEFORE_ROWS = 3, EACH_ROW = 6, MOST_ROWS = 1 << 15 };
 
 /* tasks_task(integers, numbers): what describes a task, and its parameters. */
 static PyObject *tasks_task(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -23,7 +23,8 @@ static PyObject *tasks_task(PyObject *self, PyObject *const *args, Py_ssize_t co
     if (!numbers)
         goto failed;
     Py_ssize_t length = borrowed_count(&memory->arrays);
-    if (described < LEAST_INTEGERS || length < BEFORE_ROWS + EACH_ROW * integers[4]) {
+    if (described < LEAST_INTEGERS || integers[4] < 0 || integers[4] > MOST_ROWS ||
+        length < BEFORE_ROWS + EACH_ROW * integers[4]) {
         PyErr_Format(PyExc_ValueError, "a task of %zd integers and %zd numbers is none", described, length);
         goto failed;
     }
@@ -45,7 +46,11 @@ static PyObject *tasks_rows(PyObject *self, PyObject *const *args, Py_ssize_t co
         return NULL;
     const Task *task = task_of(args[0]);
     const Tree *tree = task ? tree_of(args[1]) : NULL;
-    const Snapshot *now = tree ? snapshot_of(args[2]) : NULL;
+    const Snapshot *now = tree ? snapshot_of(args[2], tree) : NULL;
+    if (now && !task_fits(task, tree)) {
+        PyErr_SetString(PyExc_ValueError, "the task is of another robot, or none");
+        return NULL;
+    }
     if (!now)
         return NULL;
     int rows = task->rows, found = 0;

@@ -29,6 +29,43 @@ Task task_in(const int64_t *integers, int count, double *numbers, int length)
     };
 }
 
+/* What each kind needs: rows and numbers after those of each row, or one for each joint; whether it has a frame. */
+typedef struct {
+    int rows, goals;
+    bool has_frame;
+} TaskNeeds;
+
+static TaskNeeds needs_of(const Task *task)
+{
+    int joints = task->joint_count;
+    switch (task->kind) {
+    case TASK_CUSTOM: return (TaskNeeds){task->rows, 0, false};
+    case TASK_JOINT_POSITION: return (TaskNeeds){joints, joints, false};
+    case TASK_POSITION: return (TaskNeeds){3, 6, true};
+    case TASK_ORIENTATION_2D: return (TaskNeeds){2, 6, true};
+    case TASK_ORIENTATION_3D: return (TaskNeeds){3, 4, true};
+    case TASK_POSE: return (TaskNeeds){6, 10, true};
+    case TASK_CENTER_OF_MASS: return (TaskNeeds){3, 3, false};
+    case TASK_MOMENTUM: return (TaskNeeds){6, 6, false};
+    case TASK_EXTERNAL_FORCE: return (TaskNeeds){3, 9, true};
+    case TASK_JOINT_LIMITS: return (TaskNeeds){joints, 2 * joints + 1, false};
+    case TASK_CENTER_OF_PRESSURE: return (TaskNeeds){2, 2, false};
+    case TASK_INTERNAL_FORCE: return (TaskNeeds){1, 1, false};
+    case TASK_CONTACT_FORCE: return (TaskNeeds){3, 3, false};
+    }
+    return (TaskNeeds){-1, 0, false};
+}
+
+bool task_fits(const Task *task, const Tree *tree)
+{
+    TaskNeeds needs = needs_of(task);
+    bool fits = task->rows == needs.rows && task->length >= 3 + 6 * task->rows + needs.goals &&
+                (!needs.has_frame || (task->frame >= 0 && task->frame < tree->frames)) && task->reference < tree->frames;
+    for (int i = 0; i < task->joint_count; i++)
+        fits = fits && task->joints[i] >= 0 && task->joints[i] < tree->nv;
+    return fits;
+}
+
 int count_task_rows(const Task *task, const Tree *tree, const Snapshot *now)
 {
     if (task->kind == TASK_JOINT_LIMITS)

@@ -70,6 +70,9 @@ typedef struct {
  * joints), and its parameters. */
 Task task_in(const int64_t *integers, int count, double *numbers, int length);
 
+/* evaluate.c: whether a task has what its kind needs, and its frames and joints are of that robot. */
+bool task_fits(const Task *task, const Tree *tree);
+
 /* evaluate.c: how many rows a task on motion has at this instant, and these rows; not of a user's own. */
 int count_task_rows(const Task *task, const Tree *tree, const Snapshot *now);
 void fill_task_rows(const Task *task, const Tree *tree, const Snapshot *now, TaskColumns out);

@@ -237,7 +237,7 @@ static int settle_from_guess(Quadratic *q, int64_t most)
     list_guessed(q);
     learn_listed(q);
     trim_guess(q);
-    while (meet_listed(q, most)) {
+    for (int64_t rounds = 0; rounds <= most && meet_listed(q, most); rounds++) {
         int verdict = solve_levels(q);
         if (verdict != SOLVED || !list_violated(q))
             return verdict;

@@ -15,6 +15,21 @@ typedef struct {
     Quadratic quadratic;
 } QuadraticHandle;
 
+/* Whether contacts and pairs lead to constraints, rows and frames that are there. */
+static bool is_given(const Problem *problem, const Given *given)
+{
+    for (int i = 0; i < given->contact_count; i++) {
+        const ContactLimits *contact = &given->contacts[i];
+        if (!all_within(&contact->constraint, 1, 0, problem->constraint_count, "constraints of contacts") ||
+            !all_within(&contact->frame, 1, -1, problem->tree->frames, "frames of contacts") ||
+            !all_within(&contact->rows, 1, 0, given->contact_rows + 1, "rows of contacts") ||
+            !all_within(&contact->first, 1, 0, given->contact_rows - contact->rows + 1, "first rows of contacts"))
+            return false;
+    }
+    return all_within((const int64_t *)given->pair_frames, 2 * (Py_ssize_t)given->pair_count, 0, problem->tree->frames,
+                      "frames of pairs");
+}
+
 /* What a controller is given: settings, weights, contacts, contact rows, frames of pairs, gaps. */
 static bool borrow_given(Borrowed *arrays, Quadratic *q, PyObject *tuple)
 {
@@ -37,7 +52,7 @@ static bool borrow_given(Borrowed *arrays, Quadratic *q, PyObject *tuple)
         return false;
     given->pair_count = (int)(borrowed_count(arrays) / 2);
     given->gaps = (const Gap *)borrow_numbers(arrays, of[5], OF_GAP * (Py_ssize_t)given->pair_count, "gaps");
-    return given->gaps != NULL;
+    return given->gaps && is_given(problem, given);
 }
 
 /* Where the parts of a blend stand that Python writes: share, fresh, then vectors. */
@@ -144,7 +159,7 @@ typedef struct {
 static bool open_cycle(Borrowed *borrowed, PyObject *const *args, Cycle *cycle)
 {
     QuadraticHandle *handle = handle_of(args[0], QUADRATIC_HANDLE);
-    cycle->now = handle ? snapshot_of(args[1]) : NULL;
+    cycle->now = handle ? snapshot_of(args[1], handle->quadratic.problem->tree) : NULL;
     if (!cycle->now)
         return false;
     Quadratic *q = cycle->quadratic = &handle->quadratic;
@@ -268,8 +283,8 @@ static PyObject *quadratic_near(PyObject *Py_UNUSED(module), PyObject *const *ar
     if (!takes(6, count, "quadratic_near"))
         return NULL;
     ShapesHandle *handle = handle_of(args[0], SHAPES_HANDLE);
-    const Snapshot *now = handle ? snapshot_of(args[1]) : NULL;
-    if (!now)
+    const SnapshotHandle *snapshot = handle ? handle_of(args[1], SNAPSHOT_HANDLE) : NULL;
+    if (!snapshot || !all_within(handle->shapes.frame, handle->shapes.count, 0, snapshot->frames, "frames of shapes"))
         return NULL;
     Borrowed borrowed = {0};
     const int64_t (*pairs)[2] = (const int64_t (*)[2])borrow_integers(&borrowed, args[2], ANY, "pairs");
@@ -277,9 +292,11 @@ static PyObject *quadratic_near(PyObject *Py_UNUSED(module), PyObject *const *ar
     const double *reach = pairs ? borrow_numbers(&borrowed, args[3], 4, "reach") : NULL;
     int64_t *near = reach ? borrow_written_integers(&borrowed, args[4], n, "near") : NULL;
     double *room = near ? borrow_written(&borrowed, args[5], n, "room") : NULL;
+    if (room && !all_within((const int64_t *)pairs, 2 * n, 0, handle->shapes.count, "pairs"))
+        room = NULL;
     int found = 0;
     if (room) {
-        place_shapes(&handle->shapes, now);
+        place_shapes(&handle->shapes, &snapshot->now);
         found = list_near(&handle->shapes, pairs, (int)n, (Reach){reach[0], reach[1], reach[2], reach[3]}, near, room);
     }
     give_back(&borrowed);
