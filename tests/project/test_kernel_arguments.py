@@ -18,11 +18,13 @@ from kernel_calls import AHandle, AnArray, Call, Lapack, Player, like, recorded
 from wholebody import _kernels
 
 REFUSED = (AttributeError, TypeError, ValueError, IndexError, OverflowError, SystemError, MemoryError)
-NAMES = sorted(name for name, value in vars(_kernels).items() if callable(value) and not name.startswith("_"))
+ALL = sorted(name for name, value in vars(_kernels).items() if callable(value) and not name.startswith("_"))
 NOT_RECORDED = {  # they need more of a walk than is recorded
     *("estimation_detect_contacts", "estimation_first_frozen", "estimation_update_support"),
     *("locomotion_find_ground", "locomotion_swing", "locomotion_swing_at", "locomotion_turn_feet"),
+    *(name for name in ALL if name.startswith("model_updater")),  # a thread answers them when it gets to it
 }
+NAMES = [name for name in ALL if name not in NOT_RECORDED]
 FAR = (-1, 2**31 + 5, 2**62, -(2**62))
 MOST_USED = 20
 """How many handles that were made of spoilt arguments are used."""
@@ -36,10 +38,7 @@ def calls() -> list[Call]:
 
 
 def first_of(calls: list[Call], name: str) -> int:
-    found = [number for number, each in enumerate(calls) if each.name == name]
-    if not found:
-        pytest.skip(f"{name} is not called in what is recorded")
-    return found[0]
+    return next(number for number, each in enumerate(calls) if each.name == name)
 
 
 def player_before(calls: list[Call], number: int) -> Player:
@@ -50,7 +49,14 @@ def player_before(calls: list[Call], number: int) -> Player:
 
 
 def test_nearly_every_kernel_is_recorded(calls):
-    assert set(NAMES) - {each.name for each in calls} <= NOT_RECORDED
+    assert set(NAMES) <= {each.name for each in calls}
+
+
+@pytest.mark.parametrize("name", sorted(NOT_RECORDED))
+def test_kernels_that_are_not_recorded_refuse_what_is_no_handle_and_no_array(name):
+    for count in range(1, 9):
+        with pytest.raises(REFUSED):
+            getattr(_kernels, name)(*[object()] * count)
 
 
 def test_calls_can_be_repeated_to_the_last_bit(calls):
