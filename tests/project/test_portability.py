@@ -180,8 +180,11 @@ def test_the_page_from_the_wheel(unchanged):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [str(unchanged / "venv/bin/wholebody"), "page", "--no-open", "--no-walk", "--port", str(port)]
-    page = subprocess.Popen(command, cwd=unchanged, env=environment_of(unchanged), start_new_session=True)
+    environment, program = environment_of(unchanged), str(unchanged / "venv/bin/wholebody")
+    started = run(program, "start", "hubo2plus", "--loopback", cwd=unchanged, env=environment)
+    assert started.returncode == 0, started.stderr
+    command = [program, "page", "--no-open", "--no-walk", "--port", str(port)]
+    page = subprocess.Popen(command, cwd=unchanged, env=environment, start_new_session=True)
     try:
         html = fetched(f"http://127.0.0.1:{port}/")
         script = re.search(rb'[\w/.]*page\.js[^"\']*', html)
@@ -190,6 +193,7 @@ def test_the_page_from_the_wheel(unchanged):
     finally:
         os.killpg(page.pid, signal.SIGTERM)
         page.wait(30)
+        run(program, "stop", cwd=unchanged, env=environment).check_returncode()
 
 
 def fetched(address: str, seconds: float = 60.0) -> bytes:

@@ -23,6 +23,8 @@ static PyObject *motion_advance(PyObject *Py_UNUSED(module), PyObject *const *ar
     return numbers ? PyLong_FromLong(bad) : NULL;
 }
 
+enum { MOST_POWERS = 64 };
+
 /* times: pieces + 1; coefficients: pieces x powers x numbers; asked: rows; result: 3 x rows x numbers. */
 static PyObject *motion_evaluate(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
 {
@@ -35,15 +37,17 @@ static PyObject *motion_evaluate(PyObject *Py_UNUSED(module), PyObject *const *a
     const double *times = borrow_numbers(&arrays, arguments[0], ANY, "times");
     Py_ssize_t pieces = times ? borrowed_count(&arrays) - 1 : 0;
     const double *coefficients = pieces > 0 ? borrow_numbers(&arrays, arguments[1], ANY, "coefficients") : NULL;
-    Py_ssize_t numbers = coefficients && powers > 0 ? borrowed_count(&arrays) / (pieces * powers) : 0;
-    const double *asked = coefficients ? borrow_numbers(&arrays, arguments[3], ANY, "asked") : NULL;
+    Py_ssize_t given = coefficients ? borrowed_count(&arrays) : 0;
+    Py_ssize_t numbers = powers > 0 && powers <= MOST_POWERS && pieces > 0 ? given / (pieces * powers) : 0;
+    bool fits = coefficients && numbers * pieces * powers == given;
+    const double *asked = fits ? borrow_numbers(&arrays, arguments[3], ANY, "asked") : NULL;
     Py_ssize_t rows = asked ? borrowed_count(&arrays) : 0;
     double *result = asked ? borrow_written(&arrays, arguments[4], 3 * rows * numbers, "result") : NULL;
     if (result) {
         Polynomials polynomials = {(int)pieces, (int)powers, (int)numbers, times, coefficients};
         evaluate_polynomials(&polynomials, asked, (int)rows, result);
     } else if (!PyErr_Occurred()) {
-        PyErr_SetString(PyExc_ValueError, "a polynomial needs at least two times");
+        PyErr_SetString(PyExc_ValueError, "times, at least two, coefficients and powers make no polynomials");
     }
     give_back(&arrays);
     return result ? Py_NewRef(Py_None) : NULL;
