@@ -21,7 +21,7 @@ AXES = ("1 0 0", "0 1 0", "0 0 1")
 
 
 ARM = 10
-"""Joints in a row: the mass matrix of a longer one is so ill-conditioned that controllers rightly cut directions off."""
+"""Joints in a row: of a longer one, M is so ill-conditioned that controllers rightly cut directions off."""
 
 
 def tree(count: int) -> str:
@@ -31,8 +31,8 @@ def tree(count: int) -> str:
     )
     links = [f'<link name="link{i}">{inertial}</link>' for i in range(count + 1)]
     joints = [
-        f'<joint name="joint{i:03d}" type="revolute"><parent link="link{i if i % ARM else 0}"/><child link="link{i + 1}"/>'
-        f'<origin xyz="0.05 0 0.01"/><axis xyz="{AXES[(i + 1) % 3]}"/>'
+        f'<joint name="joint{i:03d}" type="revolute">'
+        f'<parent link="link{i if i % ARM else 0}"/><child link="link{i + 1}"/><origin xyz="0.05 0 0.01"/><axis xyz="{AXES[(i + 1) % 3]}"/>'
         '<limit lower="-2" upper="2" effort="1e5" velocity="10"/></joint>'
         for i in range(count)
     ]
