@@ -32,7 +32,8 @@ def tree(count: int) -> str:
     links = [f'<link name="link{i}">{inertial}</link>' for i in range(count + 1)]
     joints = [
         f'<joint name="joint{i:03d}" type="revolute">'
-        f'<parent link="link{i if i % ARM else 0}"/><child link="link{i + 1}"/><origin xyz="0.05 0 0.01"/><axis xyz="{AXES[(i + 1) % 3]}"/>'
+        f'<parent link="link{i if i % ARM else 0}"/><child link="link{i + 1}"/>'
+        f'<origin xyz="0.05 0 0.01"/><axis xyz="{AXES[(i + 1) % 3]}"/>'
         '<limit lower="-2" upper="2" effort="1e5" velocity="10"/></joint>'
         for i in range(count)
     ]
