@@ -176,7 +176,7 @@ def test_two_starts_at_once_give_one_robot():
     said = [each.communicate(timeout=40)[1] for each in starts]
     assert sorted(each.returncode for each in starts) == [0, 1], said
     assert daemon() is not None
-    assert Watcher().look().silent < 1
+    wait_for(lambda: Watcher().look().silent < 1)  # a busy machine may hold the daemon up for a moment
 
 
 @pytest.mark.slow
