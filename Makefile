@@ -4,7 +4,7 @@
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-PAGE   := wholebody/collaboration/page
+PAGE   := wholebody/operator/page
 BUILT  := $(addsuffix .abi3.so,$(subst .,/,$(shell sed -n 's/^name = "\(wholebody\..*\)"/\1/p' pyproject.toml)))
 C      := $(shell find wholebody -name '*.[ch]')
 BUILD  := $(BIN)/python -W ignore -c "import setuptools; setuptools.setup()" -q

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 from benchmarks.page_server import MAIN, started
-from wholebody.collaboration.rcp.client import Client
+from wholebody.operator.rcp.client import Client
 
 OPERATOR = Path(__file__).parents[1] / "examples" / "antenna_operator.py"
 

@@ -16,8 +16,8 @@ from experiments.crawling_person import FRAME_TIME, crawling
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
 from wholebody.model import Model
-from wholebody.motion.capture import Capture
-from wholebody.motion.retarget import imitate_clip
+from wholebody.motion.capture.capture import Capture
+from wholebody.motion.capture.retarget import imitate_clip
 from wholebody.robots.robot import Placement
 from wholebody.simulation import SensorModel, Simulation
 

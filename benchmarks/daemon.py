@@ -35,7 +35,7 @@ from benchmarks.report import RATIO, SHARE, Budget, Progress, Report, Section, T
 from benchmarks.yardsticks import Beside, round_trip
 from wholebody import messages, robots
 from wholebody.channels import Channel
-from wholebody.hardware import Names, connect
+from wholebody.drivers import Names, connect
 from wholebody.realtime import sleep_until
 
 PERIOD = 0.005
@@ -47,7 +47,7 @@ RATES = {"1_hz": 1.0, "50_hz": 50.0, "200_hz": 200.0, "1_khz": 1000.0, "10_khz":
 _DAEMON = f"""
 from wholebody import robots
 from wholebody.daemon.process import run
-from wholebody.hardware import Loopback
+from wholebody.drivers import Loopback
 robot = robots.load({ROBOT!r})
 run(robot, Loopback(robot), priority=50)
 """

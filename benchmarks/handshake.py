@@ -16,8 +16,8 @@ import numpy as np
 from benchmarks.processes import Helper, private_channels
 from benchmarks.report import Progress, Section, Timing, no_garbage_collection, timed
 from wholebody import robots
-from wholebody.hardware import Record
-from wholebody.hardware.simulator_link import SimulatorLink
+from wholebody.drivers.simulator_link import SimulatorLink
+from wholebody.messages import Record
 
 ROBOT = "hubo2plus"
 PERIOD = 0.005

@@ -21,8 +21,8 @@ import numpy as np
 from benchmarks.report import SHARE, Budget, Progress, Report, Section, Timing, no_garbage_collection
 from benchmarks.yardsticks import Beside
 from wholebody import robots
-from wholebody.kinematics.iterative import InverseKinematics
-from wholebody.kinematics.iterative_goals import PointGoal
+from wholebody.kinematics.inverse import InverseKinematics
+from wholebody.kinematics.inverse_goals import PointGoal
 from wholebody.model import Model
 
 FRAMES = ("left_sole", "right_sole", "left_palm", "right_palm")
@@ -146,7 +146,7 @@ def mink(model: Model) -> Solver:
     import mink
     import mujoco
 
-    from wholebody.robots.mjcf import write_mjcf
+    from wholebody.robots.formats.mjcf_writer import write_mjcf
 
     spec = mujoco.MjSpec.from_string(write_mjcf(model.robot))
     for name in FRAMES:

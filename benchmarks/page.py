@@ -34,9 +34,9 @@ from wholebody.behaviors.walking_client import WalkingClient
 from wholebody.behaviors.walking_orders import CONTROLLER
 from wholebody.behaviors.walking_orders import Kind as Order
 from wholebody.channels import Channel
-from wholebody.collaboration.page.viewer import Kind
-from wholebody.collaboration.rcp.desk import Rules
-from wholebody.hardware import Names
+from wholebody.drivers import Names
+from wholebody.operator.page.viewer import Kind
+from wholebody.operator.rcp.command_server import Rules
 from wholebody.parameters.owned import own_channel
 
 SCENE = ("--no-physics", "--scene", "antenna")
@@ -168,7 +168,7 @@ def walking_keys(opened: Any, presses: int, progress: Progress) -> Timing:
     """Microseconds from a key to the velocity that the legs are told; they stand again before the next."""
     walks = []
     with (
-        beside("wholebody.cli.processes.walk", Names().robot, ROBOT),
+        beside("wholebody.processes.walk", Names().robot, ROBOT),
         WalkingClient(Names().robot, timeout=90.0) as legs,
         Channel(Names().orders(CONTROLLER)) as channel,
         channel.reader() as reader,

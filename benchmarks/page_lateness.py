@@ -18,8 +18,8 @@ from benchmarks.page_clients import browser, lookers
 from benchmarks.page_server import MAIN, page, started
 from benchmarks.report import Timing
 from wholebody.channels import Channel
+from wholebody.drivers import Names
 from wholebody.errors import ChannelError
-from wholebody.hardware import Names
 from wholebody.parameters.records import ControllerNames
 
 CONFIGURATION, SERVO = "dreamer_posture", "posture"

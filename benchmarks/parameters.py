@@ -32,13 +32,13 @@ import yaml
 from benchmarks.report import Progress, Report, Section, Timing, no_garbage_collection
 from benchmarks.yardsticks import Beside
 from wholebody.channels import Channel
-from wholebody.cli.wiring import Wired, wired
 from wholebody.configuration.building import Built, build
 from wholebody.configuration.reading import read
+from wholebody.configuration.wiring import Wired, wired
+from wholebody.drivers import Loopback
 from wholebody.errors import install_command
-from wholebody.hardware import Loopback
+from wholebody.parameters.bindings import Sending
 from wholebody.parameters.remote import Remote, running
-from wholebody.parameters.sending import Sending
 
 Results = dict[str, Timing | float]
 FRAMES = ("right_palm", "left_palm")
@@ -271,7 +271,7 @@ def logs(folder: Path, remote: Remote, seconds: float) -> Results:
         time.sleep(2.0)
         alone, logged = _in_turns(process, seconds)
         _, said = process.communicate()
-    from wholebody.channels.playback import Recording
+    from wholebody.channels.recording.playback import Recording
 
     recording = Recording(folder / "run.mcap")
     numbers = np.array([each.sequence for each in recording.messages(["robot.bench.joint_state"])])

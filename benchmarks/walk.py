@@ -20,9 +20,9 @@ from benchmarks.yardsticks import matrix_product
 from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.locomotion.balance.stabilizers import NAMES, as_planned
-from wholebody.locomotion.gait import gait_of
-from wholebody.locomotion.preview import PreviewControl
-from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.walking.gait import gait_of
+from wholebody.locomotion.walking.preview import PreviewControl
+from wholebody.locomotion.walking.walker import Walker
 from wholebody.simulation import SensorModel, Simulation
 
 ROBOT, STEP_TIME, LENGTH = "hubo2plus", 0.6, 0.2

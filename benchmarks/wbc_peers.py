@@ -33,8 +33,8 @@ from wholebody.constraints import FlatContact
 from wholebody.control import WBOSC, Problem
 from wholebody.control.quadratic import QuadraticController
 from wholebody.model import Model
+from wholebody.robots.formats.urdf import write_urdf
 from wholebody.robots.robot import Robot
-from wholebody.robots.urdf import write_urdf
 from wholebody.tasks import CartesianPositionTask, CenterOfMassTask, JointPositionTask, Orientation3DTask
 
 HERE = Path(__file__).parent

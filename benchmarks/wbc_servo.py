@@ -14,10 +14,10 @@ from benchmarks.report import Report, Timing
 from benchmarks.wbc_timing import Results
 from wholebody.channels import Channel
 from wholebody.control import WBOSC, Problem
-from wholebody.control.publish import PublishState
+from wholebody.control.introspection.topics import PublishState
 from wholebody.control.servo import STAGES, Servo
-from wholebody.hardware import Record
-from wholebody.hardware.clocks import SteadyClock
+from wholebody.drivers.interface import SteadyClock
+from wholebody.messages import Record
 from wholebody.model import Model
 from wholebody.robots.robot import Robot
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 import sys
 import time
 
-from wholebody.behaviors.state_machine import State, StateMachine, Watch
-from wholebody.behaviors.state_machine_channel import Published
-from wholebody.collaboration.rcp.client import Client
+from wholebody.behaviors.state_machine import Published, State, StateMachine, Watch
 from wholebody.errors import Refused
+from wholebody.operator.rcp.client import Client
 
 PATIENCE = 600.0  # s of real time: a simulated robot may be slow
 

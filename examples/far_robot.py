@@ -17,7 +17,7 @@ from wholebody import robots
 from wholebody.constraints import Coactuation
 from wholebody.control import WBOSC, Problem
 from wholebody.control.servo import Servo
-from wholebody.hardware.udp import UdpRobot, UdpServer
+from wholebody.drivers.udp import UdpRobot, UdpServer
 from wholebody.model import Model
 from wholebody.simulation import Simulation
 from wholebody.tasks import CartesianPositionTask, JointPositionTask

@@ -8,8 +8,8 @@ import time
 import numpy as np
 
 from wholebody.motion import cubic
+from wholebody.parameters.bindings import Sending
 from wholebody.parameters.remote import Remote
-from wholebody.parameters.sending import Sending
 
 waypoints = Remote().get("tasks.right_hand.goal") + np.array([[0, 0, 0], [0.03, 0.02, 0.05], [0.05, 0, 0.08]])
 path = cubic(waypoints, [0.0, 2.5, 5.0])

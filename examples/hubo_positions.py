@@ -15,12 +15,12 @@ from examples.balance import LEFT, Balance, Plan, moved, without_hands
 from wholebody import robots
 from wholebody.channels import Channel
 from wholebody.control import WBOSC, Problem
-from wholebody.control.base_on_foot import BaseOnFoot
+from wholebody.control.estimate import BaseOnFoot
 from wholebody.control.impedance import Impedance
+from wholebody.control.introspection.topics import PublishState
 from wholebody.control.joint_pid import JointPID
-from wholebody.control.publish import PublishState
 from wholebody.control.servo import Servo
-from wholebody.hardware import connect
+from wholebody.drivers import connect
 from wholebody.messages import Mode
 from wholebody.model import Model
 from wholebody.model.snapshot import Snapshot

@@ -11,7 +11,7 @@ import numpy as np
 
 from wholebody import robots
 from wholebody.locomotion import Feet, Pattern, Place, gait_of
-from wholebody.locomotion.footsteps import to_place
+from wholebody.locomotion.walking.footsteps import to_place
 from wholebody.model import Model
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from wholebody import messages, robots
 from wholebody.channels import Channel
-from wholebody.hardware import Names
+from wholebody.drivers import Names
 from wholebody.messages import Measured, Status
 
 PERIOD, LAG = 0.005, 0.05

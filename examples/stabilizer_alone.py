@@ -12,8 +12,8 @@ from wholebody import robots
 from wholebody.estimation import BalanceEstimator
 from wholebody.locomotion import Feet, Pattern, Place, gait_of, stabilizer_named
 from wholebody.locomotion.balance.stabilizers import as_planned
-from wholebody.locomotion.gait import SOLES
-from wholebody.locomotion.legs import Legs
+from wholebody.locomotion.walking.gait import SOLES
+from wholebody.locomotion.walking.legs import Legs
 from wholebody.messages import Mode
 from wholebody.model import Model
 from wholebody.simulation import SensorModel, Simulation

@@ -13,7 +13,7 @@ import numpy as np
 
 from wholebody import robots
 from wholebody.behaviors import Walking
-from wholebody.hardware.connection import connect
+from wholebody.drivers.connection import connect
 from wholebody.simulation import SensorModel, Simulation
 
 

@@ -9,7 +9,7 @@ The same file moves every robot: a joint that it lacks is left out, with one war
 import math
 import sys
 
-from wholebody.hardware import connect
+from wholebody.drivers import connect
 
 RAISED = {"RSP": -0.8, "RSR": -0.6, "REB": -1.4, "RWY": 0.4}
 seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 6.0

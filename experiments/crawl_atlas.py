@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from wholebody import robots
-from wholebody.kinematics.iterative import InverseKinematics
-from wholebody.kinematics.iterative_goals import PointGoal
-from wholebody.kinematics.iterative_variables import moved_mass
+from wholebody.kinematics.inverse import InverseKinematics
+from wholebody.kinematics.inverse_goals import PointGoal, moved_mass
 from wholebody.model import Model
 
 LIMBS = ("left_knee", "right_knee", "left_palm", "right_palm")

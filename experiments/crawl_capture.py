@@ -28,24 +28,23 @@ from experiments.crawl_watch import CrawlWatch
 from experiments.crawling_person import SHARED, crawling
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
-from wholebody.behaviors.imitating import REST, Imitating
-from wholebody.behaviors.imitating_blindly import ImitatingBlindly
-from wholebody.cli.shows.lying import base_of
+from wholebody.behaviors.imitation import REST, Imitating, ImitatingBlindly
 from wholebody.locomotion.crawling.crawler import Crawler
 from wholebody.locomotion.crawling.footholds import beside
 from wholebody.locomotion.crawling.odometry import heading
 from wholebody.locomotion.crawling.pattern import CrawlPattern
 from wholebody.locomotion.crawling.step import CrawlTarget
 from wholebody.model import Model
-from wholebody.motion.capture import Capture
-from wholebody.motion.captured_gait import CapturedGait, bearing
-from wholebody.motion.gait_plan import GaitPlan
-from wholebody.motion.imitation import Imitation
-from wholebody.motion.retarget import imitate
-from wholebody.motion.skeleton_plot import draw_strip
+from wholebody.motion.capture.capture import Capture
+from wholebody.motion.capture.gait import CapturedGait, bearing
+from wholebody.motion.capture.gait_plan import GaitPlan
+from wholebody.motion.capture.imitation import Imitation
+from wholebody.motion.capture.retarget import imitate
+from wholebody.motion.capture.skeleton import draw_strip
+from wholebody.operator.recordings.crawl_setup import base_of
 from wholebody.simulation import SensorModel, Simulation
 from wholebody.simulation.cameras import View
-from wholebody.simulation.pictures import Image, side_by_side, write_png
+from wholebody.simulation.film import Image, side_by_side, write_png
 
 WAY = 2.4  # m that cycles in a row are to lead; from rest to rest, some of it is lost
 SEEDS = range(200, 210)  # none of them served to find the gait

@@ -24,9 +24,9 @@ from experiments.crawl_watch import FALLEN
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.cli.shows.ground import NODDING, Eye
-from wholebody.locomotion.crawling.rough_gait import rough_gait_of
+from wholebody.locomotion.crawling.gait import rough_gait_of
 from wholebody.model import Model
+from wholebody.operator.recordings.crawl_setup import NODDING, Eye
 from wholebody.robots.robot import Placement
 from wholebody.simulation import SensorModel, Simulation
 

@@ -32,8 +32,8 @@ from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
 from wholebody.locomotion.crawling.odometry import heading
-from wholebody.locomotion.pendulum import GRAVITY
-from wholebody.motion.captured_gait import CRAWLING
+from wholebody.locomotion.walking.pendulum import GRAVITY
+from wholebody.motion.capture.gait import CRAWLING
 from wholebody.robots.robot import Placement
 from wholebody.simulation import SensorModel, Simulation
 

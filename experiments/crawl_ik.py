@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 
 from experiments.crawl_atlas import LIMBS, RESULTS, Array, Atlas
-from wholebody.kinematics.iterative_rates import pseudo_inverse
+from wholebody.kinematics.inverse_rates import pseudo_inverse
 
 LEVELS = (0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # of C⁻¹
 CYCLE_LEVELS = (1e-3, 5e-3, 1e-2)

@@ -21,8 +21,8 @@ import numpy as np
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.behaviors.lying import KeyFrameMotions
-from wholebody.motion import library
+from wholebody.behaviors.lying_motions import KeyFrameMotions
+from wholebody.motion import files
 from wholebody.robots import geometry
 from wholebody.robots.robot import Placement
 from wholebody.simulation import SensorModel, Simulation
@@ -62,7 +62,7 @@ class Lain:
 def trial(names: Sequence[str], seed: int, pitch: float) -> Lain:
     """Play motions from lying on belly or back, or from standing."""
     robot, random = robots.load("atlas"), np.random.default_rng(seed)
-    first = library.key_frames(robot, names[0]).frames[0].position
+    first = files.key_frames(robot, names[0]).frames[0].position
     lower, upper = (np.array([getattr(joint, end) for joint in robot.moving]) for end in ("lower", "upper"))
     joints = np.clip(first + random.uniform(-OFF, OFF, len(first)), lower, upper)
     actual, motions = heavier(robot, mass_factor(seed)), KeyFrameMotions(robot, names)

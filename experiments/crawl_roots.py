@@ -15,7 +15,7 @@ import numpy as np
 from experiments.crawl_gaits import BEGIN, FRESH, trial
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.locomotion.crawling.roots import ROOTS, Root
+from wholebody.locomotion.crawling.odometry import ROOTS, Root
 
 SECONDS = 20.0
 

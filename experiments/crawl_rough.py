@@ -22,10 +22,10 @@ from experiments.crawl_watch import CrawlWatch
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.cli.shows.ground import REACH, Eye, known_ground, known_heights
 from wholebody.locomotion.crawling.footholds import LevelGround
-from wholebody.locomotion.crawling.rough_gait import rough_gait_of
+from wholebody.locomotion.crawling.gait import rough_gait_of
 from wholebody.model import Model
+from wholebody.operator.recordings.crawl_setup import REACH, Eye, known_ground, known_heights
 from wholebody.robots.geometry import extent
 from wholebody.simulation import SensorModel, Simulation
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from wholebody.motion.bvh import Bvh
-from wholebody.motion.gait_plan import minimum_jerk
-from wholebody.motion.skeleton import Node, Skeleton
+from wholebody.motion.capture.bvh import Bvh
+from wholebody.motion.capture.gait_plan import minimum_jerk
+from wholebody.motion.capture.skeleton import Node, Skeleton
 
 TURNS = ("Zrotation", "Yrotation", "Xrotation")
 MOVES = ("Xposition", "Yposition", "Zposition")

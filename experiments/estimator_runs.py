@@ -17,9 +17,9 @@ import numpy.typing as npt
 from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.estimation import AnkleSpring
-from wholebody.hardware import Record
 from wholebody.kinematics import ClosedForm
-from wholebody.locomotion.gait import SOLES, gait_of
+from wholebody.locomotion.walking.gait import SOLES, gait_of
+from wholebody.messages import Record
 from wholebody.model import Model
 from wholebody.robots import Robot
 from wholebody.robots.robot import Placement

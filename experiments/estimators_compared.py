@@ -22,8 +22,7 @@ from wholebody.estimation import (
     SupportNoise,
     roll_pitch_yaw,
 )
-from wholebody.hardware import Record
-from wholebody.messages import MeasuredWrench
+from wholebody.messages import MeasuredWrench, Record
 from wholebody.model import Model
 from wholebody.rotations import turned
 from wholebody.simulation import SensorModel

@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from wholebody import robots
-from wholebody.hardware.can.budget import Budget, exchanges, table
-from wholebody.hardware.can.can_robot import CanRobot
-from wholebody.hardware.can.rack import Rack
-from wholebody.hardware.can.simulated_bus import SteppedBus
-from wholebody.hardware.can.wiring import Wiring
-from wholebody.hardware.drives import Drives
+from wholebody.drivers.hubo_can.budget import Budget, exchanges, table
+from wholebody.drivers.hubo_can.robot import CanRobot
+from wholebody.drivers.hubo_can.simulated.bus import SteppedBus
+from wholebody.drivers.hubo_can.simulated.wire import Rack
+from wholebody.drivers.hubo_can.wiring import Wiring
+from wholebody.drivers.joint_drives import Drives
 
 RATE = 200
 DOCUMENT_USE = 78

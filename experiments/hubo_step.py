@@ -4,7 +4,7 @@
 
 prints tables with what a formula expects beside, and writes `results/hubo_step.png`. The filters are the daemon's, in
 its order (filter with the position of the last cycle, write, read), every 0.005 s; the joint is the identified model
-with the boards' limit of acceleration (wholebody.hardware.drives). Between the two there is no bus. The document's
+with the boards' limit of acceleration (wholebody.drivers.joint_drives). Between the two there is no bus. The document's
 figures are not in its text: of numbers it gives the two bandwidths only, and of the rest what grows with what.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from wholebody import robots
 from wholebody.daemon.filters import Filters
-from wholebody.hardware.drives import ACCELERATION, SLOPE, WHOLE, Drives, Response
+from wholebody.drivers.joint_drives import ACCELERATION, SLOPE, WHOLE, Drives, Response
 from wholebody.messages import Filter
 
 RESULTS = Path(__file__).parent / "results"

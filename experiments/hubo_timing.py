@@ -23,7 +23,7 @@ from benchmarks.processes import Helper, private_channels
 from wholebody import messages
 from wholebody.channels import Channel
 from wholebody.daemon.timing import Spread
-from wholebody.hardware import Names, connect
+from wholebody.drivers import Names, connect
 
 RESULTS = Path(__file__).parent / "results"
 # ms, mean and deviation, of Fig. 3.5–3.14 where the text gives them.

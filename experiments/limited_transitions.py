@@ -28,7 +28,7 @@ from experiments.standing_pushes import model_of
 from wholebody import robots
 from wholebody.constraints import FlatContact
 from wholebody.control import Problem, QuadraticController, Servo, Transitions
-from wholebody.control.friction import sole_rows
+from wholebody.control.contact_limits import sole_rows
 from wholebody.control.result import Result
 from wholebody.control.servo import Behavior
 from wholebody.model import Model

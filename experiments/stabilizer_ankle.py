@@ -20,7 +20,7 @@ from experiments.stabilizer_push import DURATION, largest
 from experiments.stabilizer_walk import RESULTS, heavier, mass_factor
 from wholebody import robots
 from wholebody.estimation import AnkleSpring
-from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.walking.walker import Walker
 from wholebody.simulation import AnkleFlexibility, SensorModel, Simulation
 
 ARMS = {"none": None, "ankle": None, "dcm": AnkleSpring()}

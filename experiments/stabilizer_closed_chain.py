@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from wholebody import robots
+from wholebody.behaviors.carrying import hand_of, holding_posture
 from wholebody.behaviors.closed_chain import ClosedChain, Held
-from wholebody.behaviors.holding import hand_of, holding_posture
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 

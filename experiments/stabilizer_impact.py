@@ -29,12 +29,12 @@ from experiments.stabilizer_step import RESULTS, pyplot
 from experiments.stabilizer_walk import forward, heavier, mass_factor
 from wholebody import robots
 from wholebody.estimation import AnkleSpring
-from wholebody.hardware import Record
-from wholebody.locomotion.footsteps import Place
-from wholebody.locomotion.gait import SOLES, Gait, gait_of, swing_share
-from wholebody.locomotion.swing import FootPoint, Swing
-from wholebody.locomotion.swing_via import via_of
-from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.walking.footsteps import Place
+from wholebody.locomotion.walking.gait import SOLES, Gait, gait_of, swing_share
+from wholebody.locomotion.walking.swing import FootPoint, Swing
+from wholebody.locomotion.walking.swing_via import via_of
+from wholebody.locomotion.walking.walker import Walker
+from wholebody.messages import Record
 from wholebody.model import Model
 from wholebody.robots import Robot
 from wholebody.simulation import AnkleFlexibility, SensorModel, Simulation

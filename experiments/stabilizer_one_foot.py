@@ -22,13 +22,12 @@ from experiments.stabilizer_step import LIMBS, RESULTS, pyplot
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.estimation import SupportNoise
-from wholebody.locomotion.balance.region_stabilizer import RegionGains, RegionStabilizer
-from wholebody.locomotion.balance.regions import share_of
+from wholebody.locomotion.balance.region_stabilizer import RegionGains, RegionStabilizer, share_of
 from wholebody.locomotion.balance.stabilizers import Command, Stabilizer, as_planned
 from wholebody.locomotion.balance.support_area import Soles
-from wholebody.locomotion.swing import FootPoint
-from wholebody.locomotion.target import Target
-from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.walking.swing import FootPoint
+from wholebody.locomotion.walking.timetable import Target
+from wholebody.locomotion.walking.walker import Walker
 from wholebody.simulation import SensorModel, Simulation
 
 Array = np.ndarray

@@ -17,9 +17,9 @@ import numpy as np
 from experiments.stabilizer_walk import RESULTS, forward
 from wholebody import robots
 from wholebody.locomotion import Feet, Pattern, Place, gait_of
-from wholebody.locomotion.continuous_step import ContinuousSteps
-from wholebody.locomotion.gait import Gait
-from wholebody.locomotion.preview import PreviewControl
+from wholebody.locomotion.walking.gait import Gait
+from wholebody.locomotion.walking.pendulum import ContinuousSteps
+from wholebody.locomotion.walking.preview import PreviewControl
 from wholebody.model import Model
 
 Array = np.ndarray

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from experiments.stabilizer_walk import Outcome, forward, run, write
 from wholebody import robots
-from wholebody.locomotion.gait import standing
+from wholebody.locomotion.walking.gait import standing
 from wholebody.model.model import Model
 
 ROBOTS = ("hubo2plus", "minihubo", "hoap3", "hrp2")

@@ -18,7 +18,7 @@ import numpy as np
 from experiments.stabilizer_step import RESULTS, pyplot
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
-from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.walking.walker import Walker
 from wholebody.simulation import SensorModel, Simulation
 
 Array = np.ndarray

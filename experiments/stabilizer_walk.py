@@ -28,7 +28,7 @@ from wholebody import robots
 from wholebody.estimation import AnkleSpring
 from wholebody.locomotion.balance.dcm_stabilizer import DcmStabilizer
 from wholebody.locomotion.balance.region_stabilizer import RegionStabilizer
-from wholebody.locomotion.footsteps import (
+from wholebody.locomotion.walking.footsteps import (
     OTHER,
     Feet,
     Footstep,
@@ -40,8 +40,8 @@ from wholebody.locomotion.footsteps import (
     in_place,
     to_place,
 )
-from wholebody.locomotion.gait import SOLES, Gait, gait_of
-from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.walking.gait import SOLES, Gait, gait_of
+from wholebody.locomotion.walking.walker import Walker
 from wholebody.messages import Mode
 from wholebody.model import Model
 from wholebody.robots.robot import Robot

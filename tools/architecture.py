@@ -10,6 +10,7 @@ from import_rule import (
     ONLY_IN,
     PACKAGES,
     SIDEWAYS,
+    USERS,
     Module,
     modules,
     package_of,
@@ -73,7 +74,7 @@ def _rule(repository: Path) -> list[str]:
     for package, ceiling in BESIDE.items():
         lines.append(
             f"- {named((package,))} stands beside the ladder: it may import {named((ceiling,))} and the rungs "
-            f"below that, and only {named(LADDER[-1])} imports it."
+            f"below that, and only {named(USERS[package])} import it."
         )
     for outsider, owner in ONLY_IN.items():
         lines.append(f"- Only {named((owner,))} imports {outsider}.")

@@ -14,17 +14,20 @@ LADDER = (
     ("messages", "realtime"),
     ("channels",),
     ("parameters", "robots"),
-    ("model", "hardware"),
+    ("model", "drivers"),
     ("kinematics", "tasks", "constraints", "estimation", "motion", "simulation", "perception"),
     ("control", "locomotion", "planning"),
     ("behaviors",),
     ("configuration",),
+    ("processes",),
+    ("operator",),
     ("cli",),
 )
 # The only steps to a neighbour on the same rung.
 SIDEWAYS = {"motion": {"kinematics"}, "estimation": {"kinematics"}}
-# Beside the ladder: each may import the named package and the rungs below that. Only cli imports them.
-BESIDE = {"daemon": "hardware", "collaboration": "kinematics"}
+# Beside the ladder: each may import the named package and the rungs below that, and only the users may import it.
+BESIDE = {"daemon": "drivers"}
+USERS = {"daemon": ("processes", "cli")}
 # Other people's packages that one package of ours keeps to itself.
 ONLY_IN = {"mujoco": "simulation", "dartpy": "simulation"}
 # Other people's packages that are not even loaded by way of another module.
@@ -37,9 +40,8 @@ def may_import(package: str) -> set[str]:
     """The packages of `wholebody` that this one may import, besides itself."""
     if package in BESIDE:
         return _below(BESIDE[package]) | {BESIDE[package]}
-    if package in LADDER[-1]:
-        return set(PACKAGES) - set(LADDER[-1])
-    return _below(package) | SIDEWAYS.get(package, set())
+    beside = {name for name, users in USERS.items() if package in users}
+    return _below(package) | SIDEWAYS.get(package, set()) | beside
 
 
 def _below(package: str) -> set[str]:

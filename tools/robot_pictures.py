@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from wholebody import robots
-from wholebody.simulation.pictures import portrait, write_png
+from wholebody.simulation.film import portrait, write_png
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "robots"
 

@@ -19,6 +19,8 @@ import numpy as np
 from wholebody.errors import BadMessage
 
 Dtype = np.dtype[Any]
+Record = np.void
+"""One message: a record of `robot.state_dtype()` or `robot.reference_dtype()`, such as a channel's `message`."""
 
 
 class Status(IntFlag):

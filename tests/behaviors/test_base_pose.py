@@ -7,12 +7,12 @@ import pytest
 from test_walking import Told
 
 from wholebody import robots
+from wholebody.behaviors.base_pose import STALE, BasePose
 from wholebody.behaviors.walking_orders import CONTROLLER, doing_record
 from wholebody.channels import Channel
-from wholebody.cli.people.base_pose import STALE, BasePose
-from wholebody.cli.people.whereabouts import AVERAGED, Pace
-from wholebody.hardware import Names
-from wholebody.locomotion.footsteps import Place
+from wholebody.drivers import Names
+from wholebody.locomotion.walking.footsteps import Place
+from wholebody.operator.robot.localization import AVERAGED, Pace
 from wholebody.robots.robot import Placement
 
 TURNED = (0.0, 0.0, math.sin(0.25), math.cos(0.25))

@@ -8,16 +8,15 @@ from capture_examples import crawling, real_person
 
 from experiments.crawl_capture import WITH, WITHOUT, crawl
 from wholebody import robots
-from wholebody.behaviors.imitating import Imitating
+from wholebody.behaviors.imitation import Imitating
 from wholebody.errors import CannotImitate
-from wholebody.locomotion.crawling.captured import captured_crawl_gait_of, changes_of, scaled_reach
-from wholebody.locomotion.crawling.gait import crawl_gait_of
+from wholebody.locomotion.crawling.gait import captured_crawl_gait_of, changes_of, crawl_gait_of, scaled_reach
 from wholebody.locomotion.crawling.pattern import CrawlPattern
-from wholebody.locomotion.footsteps import Velocity
+from wholebody.locomotion.walking.footsteps import Velocity
 from wholebody.model import Model
-from wholebody.motion.capture import Capture
-from wholebody.motion.captured_gait import CRAWLING, CapturedGait
-from wholebody.motion.retarget import imitate
+from wholebody.motion.capture.capture import Capture
+from wholebody.motion.capture.gait import CRAWLING, CapturedGait
+from wholebody.motion.capture.retarget import imitate
 
 pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels
 

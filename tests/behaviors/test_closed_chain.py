@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from wholebody import robots
+from wholebody.behaviors.carrying import ARMS, hand_of, holding_posture
 from wholebody.behaviors.closed_chain import ClosedChain
-from wholebody.behaviors.holding import ARMS, hand_of, holding_posture
 from wholebody.errors import BadGoal
 from wholebody.model.model import Model
 

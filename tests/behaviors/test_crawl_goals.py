@@ -11,9 +11,9 @@ from scipy.spatial.transform import Rotation
 
 from wholebody import robots
 from wholebody.behaviors.crawling import NEAR, TURNED, Crawling
-from wholebody.locomotion.crawling.limb_ways import KNEES
+from wholebody.locomotion.crawling.limb_paths import KNEES
 from wholebody.locomotion.crawling.pattern import AT_PLACE, gait_places
-from wholebody.locomotion.footsteps import Place, Velocity
+from wholebody.locomotion.walking.footsteps import Place, Velocity
 
 ATLAS = robots.load("atlas")
 PERIOD = 0.005

@@ -10,7 +10,7 @@ from wholebody.errors import GroundMissing
 from wholebody.locomotion.crawling.gait import crawl_gait_of
 from wholebody.locomotion.crawling.landing import PROBE, Landing
 from wholebody.locomotion.crawling.pattern import CrawlPattern
-from wholebody.locomotion.footsteps import Velocity
+from wholebody.locomotion.walking.footsteps import Velocity
 from wholebody.model.model import Model
 
 SECONDS = {0.5: 5.0, 0.76: 6.5}

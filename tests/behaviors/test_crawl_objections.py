@@ -17,10 +17,9 @@ from wholebody.behaviors.crawling_desk import CrawlingDesk
 from wholebody.behaviors.walking_orders import Stage
 from wholebody.cli.crawl import crawl
 from wholebody.locomotion.crawling.footholds import RoughGround, WatchedGround
-from wholebody.locomotion.crawling.gait import crawl_gait_of
+from wholebody.locomotion.crawling.gait import crawl_gait_of, rough_gait_of
 from wholebody.locomotion.crawling.pattern import CrawlPattern
-from wholebody.locomotion.crawling.rough_gait import rough_gait_of
-from wholebody.locomotion.footsteps import Velocity
+from wholebody.locomotion.walking.footsteps import Velocity
 from wholebody.model.model import Model
 from wholebody.model.support import SupportPolygon
 from wholebody.perception.height_map import HeightMap

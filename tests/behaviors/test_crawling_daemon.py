@@ -29,7 +29,7 @@ class CrawlRig(Rig):
         super().__init__("atlas")
 
     def begin_controller(self):
-        command = [sys.executable, "-m", "wholebody.cli.processes.crawl", NAME, self.robot.name]
+        command = [sys.executable, "-m", "wholebody.processes.crawl", NAME, self.robot.name]
         self.controller = subprocess.Popen(command)
         self._children.append(self.controller)
         self.client = self.enter_context(CrawlingClient(NAME, timeout=90))

@@ -11,7 +11,7 @@ import pytest
 
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.cli.shows.lying import base_of
+from wholebody.operator.recordings.crawl_setup import base_of
 from wholebody.simulation import SensorModel, Simulation
 
 LATE, SECONDS = 0.03, 4.0  # s

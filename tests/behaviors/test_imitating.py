@@ -7,12 +7,12 @@ from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
 from wholebody import robots
-from wholebody.behaviors.imitating_blindly import REST, ImitatingBlindly
+from wholebody.behaviors.imitation import BLIND_REST, ImitatingBlindly
 from wholebody.cli import application
 from wholebody.model import Model
-from wholebody.motion.capture import Capture
-from wholebody.motion.captured_gait import CapturedGait
-from wholebody.motion.retarget import imitate
+from wholebody.motion.capture.capture import Capture
+from wholebody.motion.capture.gait import CapturedGait
+from wholebody.motion.capture.retarget import imitate
 
 pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels
 
@@ -55,7 +55,7 @@ def test_it_plays_to_the_end_when_the_trunk_is_as_planned(imitation):
 def test_it_holds_its_posture_when_the_trunk_leans_off_its_plan(imitation):
     imitating, commands = played(imitation, 0.5)
     assert "leans by 29° off its plan" in imitating.trouble
-    assert len(commands) < 100 + REST / PERIOD + 1
+    assert len(commands) < 100 + BLIND_REST / PERIOD + 1
     assert 0.1 < imitating.progress < 0.5
     np.testing.assert_array_equal(commands[100:], np.tile(commands[100], (len(commands) - 100, 1)))
 
@@ -102,7 +102,7 @@ def test_it_stops_and_says_so_when_it_leans(file, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_robot_that_has_no_posture_on_its_limbs_plays_the_table_and_says_so(file, tmp_path, monkeypatch):
-    monkeypatch.setattr("wholebody.behaviors.imitating_blindly.TILTED", -1.0)
+    monkeypatch.setattr("wholebody.behaviors.imitation.TILTED", -1.0)
     run = crawl_from(file, tmp_path, "hrp2")
     assert run.exit_code == 1, run.output
     report = (tmp_path / "report.md").read_text(encoding="utf-8")

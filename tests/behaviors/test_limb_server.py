@@ -13,11 +13,18 @@ import numpy as np
 import pytest
 
 from wholebody import robots
-from wholebody.behaviors.limb_server import ACCELERATION, SPEED, LimbServer
-from wholebody.behaviors.limb_wishes import LimbSource, source_of, wish_channel, wish_dtype
+from wholebody.behaviors.limb_server import (
+    ACCELERATION,
+    SPEED,
+    LimbServer,
+    LimbSource,
+    source_of,
+    wish_channel,
+    wish_dtype,
+)
 from wholebody.channels import Channel
+from wholebody.drivers import Names, connect
 from wholebody.errors import BadPeriod, BadReference, UnknownName
-from wholebody.hardware import Names, connect
 
 ROBOT = robots.load("hubo2plus")
 PERIOD = 0.005
@@ -25,14 +32,14 @@ FASTEST = SPEED * np.array([joint.velocity for joint in ROBOT.moving])
 DAEMON = """
 from wholebody import robots
 from wholebody.daemon.process import run
-from wholebody.hardware import Loopback
+from wholebody.drivers import Loopback
 robot = robots.load("hubo2plus")
 run(robot, Loopback(robot))
 """
 SOURCE = """
 import sys, time
 from wholebody import robots
-from wholebody.behaviors.limb_wishes import LimbSource
+from wholebody.behaviors.limb_server import LimbSource
 name, source, rank, rate, joint, low, high = sys.argv[1:]
 with LimbSource(name, robots.load("hubo2plus"), source, int(rank)) as wishes:
     print("wishes", flush=True)
@@ -171,7 +178,7 @@ def test_processes_at_different_rates_move_different_arms_and_one_that_is_killed
         with connect("first", timeout=20.0):
             pass
         name = Names().robot
-        stack.enter_context(python("-m", "wholebody.cli.processes.limbs", name, "hubo2plus"))
+        stack.enter_context(python("-m", "wholebody.processes.limbs", name, "hubo2plus"))
         slow = stack.enter_context(wishing(name, "slow", 1, 7, "RSP", -0.3, -0.1))
         fast = stack.enter_context(wishing(name, "fast", 1, 90, "LSP", 0.1, 0.3))
         chief = stack.enter_context(wishing(name, "chief", 5, 20, "RSP", 0.4, 0.6))

@@ -14,13 +14,13 @@ from typer.testing import CliRunner
 from experiments.crawl_roll import BACK, BELLY, STANDING, on_wrists_and_knees, trial
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.behaviors.lying import KeyFrameMotions, lies, way_onto_limbs, way_up
+from wholebody.behaviors.lying_motions import KeyFrameMotions, lies, way_onto_limbs, way_up
 from wholebody.cli import application
-from wholebody.cli.shows.lying import Lying, posture_and_base
 from wholebody.errors import BadMotion, BadMotionFile, BadState, SensorLost, TipsOver, UnknownName
-from wholebody.motion import KeyFrames, library
+from wholebody.motion import KeyFrames, files
 from wholebody.motion.keyframes import KeyFrame
-from wholebody.motion.resting import check_rests, resting, rests
+from wholebody.motion.static_poses import check_rests, resting, rests
+from wholebody.operator.recordings.crawl_setup import Lying, posture_and_base
 from wholebody.robots import geometry
 from wholebody.robots.robot import Placement
 from wholebody.simulation import Simulation
@@ -63,7 +63,7 @@ def test_without_its_arms_it_does_not_kneel_down(tmp_path, monkeypatch):
 
 def without_arms(name, arms, folder, monkeypatch):
     """A library in which arms stay as they are in the first frame of a motion."""
-    motion = library.key_frames(ATLAS, name)
+    motion = files.key_frames(ATLAS, name)
     still = [ATLAS.index[joint] for arm in arms for joint in ATLAS.groups[arm]]
     frames = []
     for frame in motion.frames:
@@ -72,18 +72,18 @@ def without_arms(name, arms, folder, monkeypatch):
         frames.append(replace(frame, position=position))
     (folder / "atlas").mkdir()
     replace(motion, frames=tuple(frames)).write(folder / "atlas" / f"{name}.yaml")
-    monkeypatch.setattr(library, "FOLDER", folder)
+    monkeypatch.setattr(files, "FOLDER", folder)
 
 
-@pytest.mark.parametrize("name", library.names(ATLAS))
+@pytest.mark.parametrize("name", files.names(ATLAS))
 def test_ready_motions_keep_limits_and_rest_where_they_are_not_meant_to_fall(name):
-    motion = library.key_frames(ATLAS, name)
+    motion = files.key_frames(ATLAS, name)
     motion.check()
     assert all(each.rest is not None for each in check_rests(motion))
 
 
 def test_rolling_right_is_rolling_left_in_a_mirror():
-    left, right = (rests(library.key_frames(ATLAS, f"roll_{side}")) for side in ("left", "right"))
+    left, right = (rests(files.key_frames(ATLAS, f"roll_{side}")) for side in ("left", "right"))
     for one, other in zip(left, right, strict=True):
         assert one.rest.margin == pytest.approx(other.rest.margin, abs=1e-3)
         assert one.rest.up * [1, -1, 1] == pytest.approx(other.rest.up, abs=1e-3)
@@ -91,8 +91,8 @@ def test_rolling_right_is_rolling_left_in_a_mirror():
 
 @pytest.mark.parametrize(("name", "pitch"), [("roll_left", BELLY), ("turn_over_left", BACK)])
 def test_how_a_frame_rests_is_how_it_lies_in_the_simulator(name, pitch):
-    first = library.key_frames(ATLAS, name).frames[0]
-    rest = rests(library.key_frames(ATLAS, name))[0].rest
+    first = files.key_frames(ATLAS, name).frames[0]
+    rest = rests(files.key_frames(ATLAS, name))[0].rest
     with Simulation(ATLAS) as simulation:
         base = geometry.lying(ATLAS, first.position, pitch)
         simulation.reset(first.position, base=Placement.of(base))
@@ -126,8 +126,8 @@ def test_nothing_rests_on_a_link_without_a_shape():
 def test_the_check_command_shows_the_margin_of_every_frame_and_fails_where_one_tips(tmp_path):
     shown = CliRunner().invoke(application(["check"]), ["check", "atlas/roll_left"])
     assert shown.exit_code == 0
-    assert shown.output.count(" mm") == len(library.key_frames(ATLAS, "roll_left").frames)
-    motion = library.key_frames(ATLAS, "roll_left")
+    assert shown.output.count(" mm") == len(files.key_frames(ATLAS, "roll_left").frames)
+    motion = files.key_frames(ATLAS, "roll_left")
     replace(motion, frames=tuple(replace(frame, falls=False) for frame in motion.frames)).write(tmp_path / "tips.yaml")
     refused = CliRunner().invoke(application(["check"]), ["check", str(tmp_path / "tips.yaml")])
     assert refused.exit_code == 1
@@ -135,7 +135,7 @@ def test_the_check_command_shows_the_margin_of_every_frame_and_fails_where_one_t
 
 
 def test_key_frames_say_which_axis_is_up_and_which_frames_fall(tmp_path):
-    motion = library.key_frames(ATLAS, "turn_over_left")
+    motion = files.key_frames(ATLAS, "turn_over_left")
     motion.write(tmp_path / "again.yaml")
     again = KeyFrames.read(tmp_path / "again.yaml", ATLAS)
     assert [frame.up for frame in again.frames] == [frame.up for frame in motion.frames]
@@ -183,7 +183,7 @@ def test_there_is_no_way_up_for_a_robot_that_stands_or_whose_imu_is_lost():
 def test_motions_follow_each_other_without_a_jump():
     motions = KeyFrameMotions(ATLAS, ["turn_over_left", "get_up"])
     state, reference = np.zeros(1, ATLAS.state_dtype())[0], np.zeros(1, ATLAS.reference_dtype())[0]
-    state["position"] = state["reference"] = library.key_frames(ATLAS, "turn_over_left").frames[0].position
+    state["position"] = state["reference"] = files.key_frames(ATLAS, "turn_over_left").frames[0].position
     before, most, done = np.array(state["reference"]), 0.0, False
     while not done:
         done = motions.cycle(state, reference)
@@ -203,7 +203,7 @@ def test_the_crawl_command_begins_as_it_is_told_with_motions_that_follow_from_th
     begin = posture_and_base(Crawling(ATLAS), lying)
     assert lies(Rotation.from_matrix(begin.base.matrix[:3, :3]).as_quat()) == how
     if begin.motions:
-        assert begin.joints == pytest.approx(library.key_frames(ATLAS, begin.motions[0]).frames[0].position)
+        assert begin.joints == pytest.approx(files.key_frames(ATLAS, begin.motions[0]).frames[0].position)
     for one, after in pairwise(begin.motions):
-        end, start = rests(library.key_frames(ATLAS, one))[-1], rests(library.key_frames(ATLAS, after))[0]
+        end, start = rests(files.key_frames(ATLAS, one))[-1], rests(files.key_frames(ATLAS, after))[0]
         assert float(end.rest.up @ start.rest.up) > math.cos(math.radians(15))

@@ -10,8 +10,8 @@ from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.kinematics import ClosedForm
-from wholebody.locomotion.gait import SOLES
-from wholebody.locomotion.legs import Legs
+from wholebody.locomotion.walking.gait import SOLES
+from wholebody.locomotion.walking.legs import Legs
 from wholebody.model import Model
 from wholebody.simulation import SensorModel, Simulation
 

@@ -3,12 +3,10 @@
 import pytest
 
 from wholebody import messages
-from wholebody.behaviors.state_machine import State, StateMachine, announce
-from wholebody.behaviors.state_machine_channel import Published
-from wholebody.behaviors.state_machine_picture import draw, picture
+from wholebody.behaviors.state_machine import Published, State, StateMachine, announce, draw, picture
 from wholebody.channels import Channel
-from wholebody.cli.people.state_machines import StateMachines
 from wholebody.errors import BadStateMachine, UnknownName
+from wholebody.operator.robot.subscriptions import StateMachines
 
 
 class Script:

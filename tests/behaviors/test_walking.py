@@ -12,7 +12,7 @@ from experiments.stabilizer_walk import forward, run
 from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.errors import BadFootsteps, BadGait, MissingSensor, SensorLost, VelocityClamped
-from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.walking.walker import Walker
 from wholebody.simulation import SensorModel, Simulation
 
 FAST = (0.6, forward(0.2, 14))

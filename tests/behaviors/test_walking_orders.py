@@ -10,7 +10,7 @@ from wholebody.behaviors import Walking
 from wholebody.behaviors.walking_client import WalkingClient
 from wholebody.behaviors.walking_orders import Bearing, Stage
 from wholebody.errors import BadFootsteps, NoController, OrderNotDone
-from wholebody.locomotion.footsteps import Footstep, Place
+from wholebody.locomotion.walking.footsteps import Footstep, Place
 
 pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
 DONE = [Stage.ACCEPTED, Stage.STARTED, Stage.COMPLETED]

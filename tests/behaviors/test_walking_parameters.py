@@ -10,16 +10,16 @@ from walking_rig import NAME, Rig
 
 from wholebody import robots
 from wholebody.behaviors import Walking
+from wholebody.behaviors.gait_parameters import walking_parameters
 from wholebody.behaviors.walking import AHEAD
 from wholebody.behaviors.walking_orders import Bearing
-from wholebody.behaviors.walking_parameters import walking_parameters
 from wholebody.channels import Channel
-from wholebody.cli.people.live_parameters import LiveParameters
+from wholebody.drivers import Names
 from wholebody.errors import BadFootsteps, BadGait, BadParameter
-from wholebody.hardware import Names
 from wholebody.locomotion import Pattern
 from wholebody.locomotion.balance.stabilizers import NAMES
-from wholebody.locomotion.footsteps import in_place
+from wholebody.locomotion.walking.footsteps import in_place
+from wholebody.operator.robot.settings import LiveParameters
 from wholebody.parameters import Parameters
 from wholebody.parameters.remote import Remote
 

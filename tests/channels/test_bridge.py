@@ -12,7 +12,7 @@ from robot_processes import wait_for
 from two_machines import OTHER, STATE, Machine, keep_putting_until, newest, put, reader_of, state_of
 
 from wholebody.channels import Layout
-from wholebody.channels.bridge import Bridge
+from wholebody.channels.bridge.bridge import Bridge
 
 # --- What arrives -------------------------------------------------------------------------------------
 

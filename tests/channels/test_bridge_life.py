@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from robot_processes import wait_for
 from two_machines import STATE, newest, put, reader_of
 
-from wholebody.channels.bridge import Bridge
-from wholebody.channels.wire import Answer, Exchange, FarClock
+from wholebody.channels.bridge.bridge import Bridge
+from wholebody.channels.bridge.link import Answer, Exchange, FarClock
 from wholebody.errors import BridgeError, IllegalName, WholebodyError
 
 FAR_ROBOT = """
 import sys
 import numpy as np
 from wholebody.channels import Channel
-from wholebody.channels.bridge import Bridge
+from wholebody.channels.bridge.bridge import Bridge
 writer = Channel("hubo.state", np.dtype([("count", "<i8")])).writer()
 with Bridge(listen=[sys.argv[1]], exports=["hubo.state"]):
     for count, line in enumerate(sys.stdin, 1):
@@ -164,5 +164,5 @@ main()
 
 
 def test_importing_the_bridge_does_not_load_zenoh():
-    source = "import sys, wholebody.channels.bridge, wholebody.cli.bridge; sys.exit('zenoh' in sys.modules)"
+    source = "import sys, wholebody.channels.bridge.bridge, wholebody.cli.bridge; sys.exit('zenoh' in sys.modules)"
     subprocess.run([sys.executable, "-c", source], check=True, timeout=40)

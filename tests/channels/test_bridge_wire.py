@@ -11,9 +11,9 @@ from robot_processes import wait_for
 from two_machines import STATE, keep_putting_until, newest, reader_of, state_of
 
 from wholebody.channels import Layout
-from wholebody.channels.bridge import Bridge
-from wholebody.channels.mirror import Import
-from wholebody.channels.wire import HEAD, Answer, Exchange, Message, Question
+from wholebody.channels.bridge.bridge import Bridge
+from wholebody.channels.bridge.link import HEAD, Answer, Exchange, Message, Question
+from wholebody.channels.bridge.mirror import Import
 
 
 def raw_session(endpoint):

@@ -16,9 +16,9 @@ from robot_processes import MAIN, wait_for, wholebody
 
 from wholebody import messages, robots
 from wholebody.channels import Channel
-from wholebody.channels.cdr import Cdr
-from wholebody.channels.playback import Recording
-from wholebody.channels.recording import Recorder
+from wholebody.channels.recording.cdr import Cdr
+from wholebody.channels.recording.playback import Recording
+from wholebody.channels.recording.recorder import Recorder
 from wholebody.errors import BadRecording, UnknownName
 
 needs_mcap = pytest.mark.skipif(not (find_spec("mcap") and find_spec("lz4")), reason="mcap and lz4 are not installed")
@@ -205,7 +205,7 @@ def test_a_file_that_ends_anywhere_is_read_up_to_there(tmp_path):
 SMALL = """
 import resource, sys, time
 from wholebody.channels import Channel
-from wholebody.channels.recording import Recorder
+from wholebody.channels.recording.recorder import Recorder
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
 import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 with Recorder(sys.argv[1], ["robot.*"]) as recorder:

@@ -160,7 +160,7 @@ def test_a_second_demo_is_refused_while_one_runs():
 
 
 def test_the_demos_checks_find_a_torn_message():
-    from wholebody.cli.processes import demo as demo
+    from wholebody.processes import demo
 
     reference = np.zeros(1, messages.reference(demo.JOINTS))[0]
     reference["time"] = 12.5

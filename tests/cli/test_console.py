@@ -18,13 +18,13 @@ from robot_processes import MAIN, daemon, end_all, kill_daemon, wait_for, wholeb
 from wholebody import messages
 from wholebody.channels import Channel
 from wholebody.cli.console import completions, history_file
-from wholebody.cli.terminal import motion as console_motion
-from wholebody.cli.terminal.commands import COMMANDS, execute, find
-from wholebody.cli.terminal.profile import Move, Trapezoid
-from wholebody.cli.terminal.session import Session
+from wholebody.drivers import connect
 from wholebody.errors import BadMessage, HardwareError, NoRobot, UnknownName
-from wholebody.hardware import connect
 from wholebody.messages import Silence
+from wholebody.operator.console import motion as console_motion
+from wholebody.operator.console.commands import COMMANDS, execute, find
+from wholebody.operator.console.motion import Move, Trapezoid
+from wholebody.operator.console.session import Session
 
 JOINTS = ("RSP", "RSR", "REB", "LSP")
 DOCUMENTED = (

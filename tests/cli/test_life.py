@@ -25,12 +25,12 @@ from robot_processes import (
 
 from wholebody import messages, robots
 from wholebody.channels import Channel
-from wholebody.cli.looks.watching import Watcher
-from wholebody.cli.processes import life
-from wholebody.cli.processes.plan import Plan, filter_request, plan_of
+from wholebody.drivers import connect
 from wholebody.errors import BadMessage, UnknownName
-from wholebody.hardware import connect
 from wholebody.messages import Filter
+from wholebody.operator.monitor.watcher import Watcher
+from wholebody.processes import lifecycle
+from wholebody.processes.launch_plan import Plan, filter_request, plan_of
 
 
 @pytest.fixture(autouse=True)
@@ -75,8 +75,8 @@ def test_a_robot_starts_runs_and_stops():
     assert "p99" in shown
     processes = daemon(), simulator()
     assert wholebody("stop").stdout.count("ended") == 2
-    assert not any(map(life.is_alive, processes))
-    log = life.log_file("robot").read_text()
+    assert not any(map(lifecycle.is_alive, processes))
+    log = lifecycle.log_file("robot").read_text()
     assert "deviation" in log, "the final table of the stages"
     ended = wholebody("status", "--json", check=False)
     assert ended.returncode == 1
@@ -154,7 +154,7 @@ def test_a_simulator_for_another_plan_is_replaced():
     kill_daemon()
     wholebody("start", "minihubo", "--no-physics", "--fast")
     assert simulator() != before
-    assert not life.is_alive(before)
+    assert not lifecycle.is_alive(before)
     assert status()["robot"] == "minihubo"
 
 
@@ -212,7 +212,7 @@ def test_in_the_foreground_it_ends_with_a_signal_and_takes_the_simulator_along()
     output, _ = process.communicate(timeout=20)
     assert process.returncode == 0
     assert "ended after" in output
-    wait_for(lambda: not any(map(life.is_alive, processes)))
+    wait_for(lambda: not any(map(lifecycle.is_alive, processes)))
 
 
 @pytest.mark.slow
@@ -259,12 +259,12 @@ def test_the_service_starts_it_in_the_foreground_with_real_time_rights():
 
 
 def test_a_process_that_does_not_end_is_killed_and_that_is_said(monkeypatch):
-    monkeypatch.setattr(life, "PATIENCE", 0.3)
+    monkeypatch.setattr(lifecycle, "PATIENCE", 0.3)
     deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
     for source, killed in (("print('up', flush=True); import time; time.sleep(60)", False), (deaf, True)):
         process = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE)
         process.stdout.readline()
-        assert life.end(process.pid) == killed
+        assert lifecycle.end(process.pid) == killed
         process.communicate()
 
 
@@ -324,7 +324,7 @@ def test_only_channels_of_another_robot_are_swept_and_none_that_is_in_use():
         Channel("other.state", mini.state_dtype()) as other,
     ):
         everything = [each.path for each in (state, commanded, used, common, other)]
-        life.sweep("robot", mini)
+        lifecycle.sweep("robot", mini)
         assert all(path.exists() for path in everything)
-        life.sweep("robot", hubo)
+        lifecycle.sweep("robot", hubo)
         assert [path.name for path in everything if not path.exists()] == ["robot.state", "robot.commanded"]

@@ -12,13 +12,14 @@ from robot_processes import end_all, kill_daemon, wait_for, wholebody
 
 from wholebody import messages
 from wholebody.channels import Channel
-from wholebody.cli.looks.picture import roll_pitch_yaw, seconds
-from wholebody.cli.looks.screen import ORDERS, Screen
-from wholebody.cli.looks.tables import joint_table, number, sensor_table
-from wholebody.cli.looks.watching import Tap, Watcher
+from wholebody.channels.subscription import Subscription
+from wholebody.drivers import connect
 from wholebody.errors import NoRobot
-from wholebody.hardware import connect
 from wholebody.messages import Measured, MeasuredMotion, MeasuredWrench, Status
+from wholebody.operator.monitor.screen import ORDERS, Screen
+from wholebody.operator.monitor.status_view import roll_pitch_yaw, seconds
+from wholebody.operator.monitor.tables import joint_table, number, sensor_table
+from wholebody.operator.monitor.watcher import Watcher
 
 
 @pytest.fixture(autouse=True)
@@ -132,7 +133,7 @@ def test_a_robot_that_never_ran_is_none():
 
 
 def test_a_channel_that_is_made_anew_is_followed():
-    tap = Tap("some.number")
+    tap = Subscription("some.number")
     assert tap.take() is None
     for value in (1.0, 2.0):
         with Channel("some.number", np.dtype("f8")) as channel, channel.writer() as writer:
@@ -143,7 +144,7 @@ def test_a_channel_that_is_made_anew_is_followed():
 
 
 def test_the_rate_is_that_of_the_messages():
-    tap = Tap("some.number")
+    tap = Subscription("some.number")
     with Channel("some.number", np.dtype("f8")) as channel, channel.writer() as writer:
         for count in range(100):
             writer.message[...] = count

@@ -5,11 +5,11 @@ import pytest
 from wholebody import messages
 from wholebody.behaviors.walking_orders import Bearing, Doing
 from wholebody.channels import Channel
-from wholebody.cli.people import troubles
-from wholebody.cli.people.troubles import Troubles
-from wholebody.hardware import Names
-from wholebody.locomotion.footsteps import Place
+from wholebody.drivers import Names
+from wholebody.locomotion.walking.footsteps import Place
 from wholebody.messages import Status
+from wholebody.operator.robot import diagnostics
+from wholebody.operator.robot.diagnostics import Troubles
 
 NAMES = Names("")
 WELL = Doing(0.0, Place(0.0, 0.0, 0.0), Bearing.BOTH, True, 0, "", 0.0)
@@ -18,9 +18,9 @@ WELL = Doing(0.0, Place(0.0, 0.0, 0.0), Bearing.BOTH, True, 0, "", 0.0)
 @pytest.fixture
 def robot(monkeypatch):
     """A state and a report that a test fills in, and what is wrong then."""
-    monkeypatch.setattr(troubles, "LOOK_EVERY", 0.0)
-    monkeypatch.setattr(troubles, "LASTS", 0.0)
-    monkeypatch.setattr(troubles, "FAULTY", 0.0)
+    monkeypatch.setattr(diagnostics, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(diagnostics, "LASTS", 0.0)
+    monkeypatch.setattr(diagnostics, "FAULTY", 0.0)
     with (
         Channel(NAMES.state, messages.state(("RSP", "REB"))) as states,
         Channel(NAMES.report, messages.report(("RSP", "REB"))) as reports,
@@ -53,20 +53,20 @@ def test_joints_with_faults_are_named(robot):
 
 
 def test_a_joint_that_saturates_for_an_instant_has_no_fault(robot, monkeypatch):
-    monkeypatch.setattr(troubles, "FAULTY", 30.0)
+    monkeypatch.setattr(diagnostics, "FAULTY", 30.0)
     robot.state.message["status"] = Status.SATURATED
     assert robot.wrong() == ()
     assert robot.wrong() == ()
-    monkeypatch.setattr(troubles, "FAULTY", 0.0)
+    monkeypatch.setattr(diagnostics, "FAULTY", 0.0)
     assert robot.wrong() == ("joint RSP: saturated", "joint REB: saturated")
 
 
 def test_what_comes_and_goes_is_one_trouble(robot, monkeypatch):
-    monkeypatch.setattr(troubles, "LASTS", 30.0)
+    monkeypatch.setattr(diagnostics, "LASTS", 30.0)
     for status in (Status.SATURATED, 0, Status.SATURATED, 0):
         robot.state.message["status"] = status
         assert robot.wrong() == ("joint RSP: saturated", "joint REB: saturated")
-    monkeypatch.setattr(troubles, "LASTS", 0.0)
+    monkeypatch.setattr(diagnostics, "LASTS", 0.0)
     assert robot.wrong() == ()
 
 
@@ -84,5 +84,5 @@ def test_a_walking_controller_that_has_trouble_or_ends_is_told(robot):
 
 def test_a_robot_that_says_nothing_any_more_is_silent(robot, monkeypatch):
     assert robot.wrong() == ()
-    monkeypatch.setattr(troubles, "SILENT", 0.0)
+    monkeypatch.setattr(diagnostics, "SILENT", 0.0)
     assert robot.wrong() == ("the robot is silent: no state for more than 0 s",)

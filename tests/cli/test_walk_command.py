@@ -4,9 +4,9 @@ import pytest
 from robot_processes import wholebody
 from walking_rig import NAME, Rig
 
-from wholebody.cli.shows.script import ORDERS, Script
 from wholebody.errors import BadFootsteps
-from wholebody.locomotion.footsteps import OUTWARD, Feet, Place, StepLimits, beside_body
+from wholebody.locomotion.walking.footsteps import OUTWARD, Feet, Place, StepLimits, beside_body
+from wholebody.operator.recordings.script import ORDERS, Script
 
 pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
 

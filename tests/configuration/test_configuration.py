@@ -11,11 +11,11 @@ import pytest
 import yaml
 from robot_processes import wholebody
 
-from wholebody.cli.wiring import wired
 from wholebody.configuration import plugins
 from wholebody.configuration.building import build
 from wholebody.configuration.reading import READY, find, read, ready
 from wholebody.configuration.schema import json_schema
+from wholebody.configuration.wiring import wired
 from wholebody.constraints import Constraint
 from wholebody.control import QuadraticController
 from wholebody.control.impedance import Impedance

@@ -10,7 +10,7 @@ import pytest
 from robot_processes import EXAMPLES, MAIN, end_all, wait_for, wholebody
 
 from wholebody import robots
-from wholebody.cli.repeating import again
+from wholebody.cli.replay import again
 from wholebody.configuration import plugins
 from wholebody.configuration.reading import read
 from wholebody.errors import BadPeriod, BadRecording

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from wholebody.control.friction import line_rows, point_rows, sole_rows
+from wholebody.control.contact_limits import line_rows, point_rows, sole_rows
 from wholebody.control.quadratic.limits import closing_range, velocity_range
 from wholebody.errors import BadProblem
 

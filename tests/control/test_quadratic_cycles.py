@@ -8,8 +8,8 @@ from benchmarks.wbc_qp import Swaying
 from wholebody import _kernels
 from wholebody.control import Durations, Problem, Transitions
 from wholebody.control.quadratic import QuadraticController
-from wholebody.control.quadratic.distances import Distances
 from wholebody.control.quadratic.fallback import Fallback
+from wholebody.control.quadratic.limits import Distances
 from wholebody.kinematics.collision import Collisions
 from wholebody.tasks import CartesianPositionTask, CenterOfMassTask, JointPositionTask
 

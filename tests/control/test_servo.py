@@ -13,14 +13,14 @@ from wholebody.channels import Channel
 from wholebody.constraints import FixedBase
 from wholebody.control import WBOSC, Problem
 from wholebody.control.estimate import Estimate
+from wholebody.control.introspection.topics import PublishState
 from wholebody.control.joint_pid import JointPID
-from wholebody.control.publish import PublishState
 from wholebody.control.servo import Servo, damping_of
 from wholebody.control.timing import Echo, Timing
+from wholebody.drivers import Clock, RobotInterface
+from wholebody.drivers.interface import SteadyClock
+from wholebody.drivers.loopback import Loopback
 from wholebody.errors import BadParameter, BadProblem, ControlLost, UnknownName
-from wholebody.hardware import Clock, RobotInterface
-from wholebody.hardware.clocks import SteadyClock
-from wholebody.hardware.loopback import Loopback
 from wholebody.messages import Mode
 from wholebody.model import Model
 from wholebody.simulation import Simulation

@@ -14,8 +14,8 @@ from wholebody import robots
 from wholebody.control import WBOSC, servo
 from wholebody.control.servo import Servo
 from wholebody.control.servo_thread import ServoThread
+from wholebody.drivers import Loopback, SteadyClock
 from wholebody.errors import BadProblem
-from wholebody.hardware import Loopback, SteadyClock
 from wholebody.messages import Mode
 from wholebody.model import Model
 from wholebody.model.updater import ModelUpdater, Updated

@@ -13,13 +13,13 @@ from examples.balance import LEFT, Balance, Plan, moved, without_hands
 from wholebody import robots
 from wholebody.channels import Channel
 from wholebody.control import WBOSC
-from wholebody.control.base_on_foot import BaseOnFoot
+from wholebody.control.estimate import BaseOnFoot
 from wholebody.control.impedance import Impedance
-from wholebody.control.publish import PublishState
+from wholebody.control.introspection.topics import PublishState
 from wholebody.control.servo import Servo
 from wholebody.control.servo_thread import ServoThread
+from wholebody.drivers import Loopback, SteadyClock
 from wholebody.errors import BadProblem, RealtimeWarning
-from wholebody.hardware import Loopback, SteadyClock
 from wholebody.messages import Mode
 from wholebody.model import Model
 

@@ -13,7 +13,7 @@ from examples.hubo_positions import DEPTH, SWAY
 from wholebody import robots
 from wholebody.channels import Channel
 from wholebody.control.estimate import Estimate
-from wholebody.hardware import connect
+from wholebody.drivers import connect
 from wholebody.model import Model
 
 pytestmark = pytest.mark.timeout(240)  # in real time, with processes that have much to import

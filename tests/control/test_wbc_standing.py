@@ -8,10 +8,10 @@ import pytest
 from examples.balance import PLANS, Balance, Plan, moved, without_hands
 from wholebody import robots
 from wholebody.control import WBOSC, Transitions
-from wholebody.control.base_on_foot import BaseOnFoot
+from wholebody.control.estimate import BaseOnFoot
 from wholebody.control.impedance import Impedance
 from wholebody.control.servo import Servo
-from wholebody.hardware import RobotInterface
+from wholebody.drivers import RobotInterface
 from wholebody.messages import Mode
 from wholebody.model import Model
 from wholebody.simulation import SensorModel, Simulation

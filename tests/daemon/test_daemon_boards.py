@@ -12,11 +12,10 @@ from can_rack import Joints
 from daemon_rig import PERIOD, ROBOT, Rig, StepClock
 
 from experiments.hubo_step import expected_rise, rise
-from wholebody.hardware.can.can_robot import CanRobot
-from wholebody.hardware.can.rack import Rack
-from wholebody.hardware.can.simulated_bus import SteppedBus
-from wholebody.hardware.can.wire import Faults
-from wholebody.hardware.drives import SLOPE, Drives
+from wholebody.drivers.hubo_can.robot import CanRobot
+from wholebody.drivers.hubo_can.simulated.bus import SteppedBus
+from wholebody.drivers.hubo_can.simulated.wire import Faults, Rack
+from wholebody.drivers.joint_drives import SLOPE, Drives
 from wholebody.messages import Filter, Refusal, Status, Verb
 from wholebody.simulation import Simulation
 

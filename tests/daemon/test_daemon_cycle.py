@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from wholebody import messages, robots
 from wholebody.channels import Channel
-from wholebody.daemon.contract import Contract, OnMiss
+from wholebody.daemon.timing import Contract, OnMiss
+from wholebody.drivers import Loopback
 from wholebody.errors import BadPeriod
-from wholebody.hardware import Loopback
 from wholebody.messages import Mode, Refusal, Verb
 
 RSP = ROBOT.joint("RSP")

@@ -17,8 +17,8 @@ import pytest
 
 from wholebody import robots
 from wholebody.channels import Channel
+from wholebody.drivers import Clock, Names, RobotInterface, connect
 from wholebody.errors import BadPeriod, NoRobot, UnknownJointWarning, UnknownName
-from wholebody.hardware import Clock, Names, RobotInterface, connect
 from wholebody.motion import KeyFrames
 
 ROBOT = robots.load("hubo2plus")
@@ -26,14 +26,14 @@ STEPS = np.array([joint.velocity for joint in ROBOT.moving]) * 0.005
 DAEMON = """
 from wholebody import robots
 from wholebody.daemon.process import run
-from wholebody.hardware import Loopback
+from wholebody.drivers import Loopback
 robot = robots.load("hubo2plus")
 summary = run(robot, Loopback(robot))
 print(summary.cycles, len(summary.table))
 """
 WAVE = """
 import random
-from wholebody.hardware import connect
+from wholebody.drivers import connect
 with connect("wave") as robot:
     while True:
         robot.wait(0.1)

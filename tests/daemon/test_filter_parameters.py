@@ -7,8 +7,8 @@ from robot_processes import end_all, wholebody
 
 from wholebody.channels import Channel
 from wholebody.cli.filter_parameters import FilterParameters
+from wholebody.drivers import Names, connect
 from wholebody.errors import BadParameter, NoRobot, UnknownName
-from wholebody.hardware import Names, connect
 from wholebody.messages import Mode
 
 JOINT = "RSP"

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from wholebody import messages
 from wholebody.channels import Channel
-from wholebody.daemon import filter_process
+from wholebody.daemon import filters
 from wholebody.daemon.filters import LENGTH, Filters
+from wholebody.drivers import Names
 from wholebody.errors import BadReference
-from wholebody.hardware import Names
 from wholebody.messages import Filter
 
 angles = st.floats(-3, 3)
@@ -150,7 +150,7 @@ def want(writer, positions, mask, period=0.0):
 
 def stepped(wires, mode=Filter.SMOOTH, value=4):
     _, _, _, states, raw, out = wires
-    return filter_process.Smoothing(states.reader(), raw.reader(), out.writer(), mode, value)
+    return filters.Smoothing(states.reader(), raw.reader(), out.writer(), mode, value)
 
 
 def test_the_filter_begins_at_the_command_in_force_and_speaks_for_the_mask(wires):
@@ -216,7 +216,7 @@ def test_a_controller_that_falls_silent_against_its_word_silences_the_filter(wir
 def test_a_process_of_its_own_makes_irregular_steps_regular_and_smooth(wires):
     _, writer, reader, *_ = wires
     process = multiprocessing.get_context("spawn").Process(
-        target=filter_process.run, args=("wave",), kwargs={"mode": Filter.SMOOTH, "value": 10}
+        target=filters.run, args=("wave",), kwargs={"mode": Filter.SMOOTH, "value": 10}
     )
     process.start()
     try:
@@ -235,7 +235,7 @@ def test_a_process_of_its_own_makes_irregular_steps_regular_and_smooth(wires):
         assert len(path) == 120
         assert np.abs(steps).max() <= 1.0 / 10 + 1e-9, "no step larger than a tenth of what was asked"
         assert path[-1] == pytest.approx(-0.5, abs=0.05)
-        assert np.median(np.diff(stamps)) == pytest.approx(filter_process.PERIOD, rel=0.2)
+        assert np.median(np.diff(stamps)) == pytest.approx(filters.PERIOD, rel=0.2)
     finally:
         process.terminate()
         process.join(10)

@@ -12,7 +12,7 @@ from test_c_peer import compile_c, wholebody
 from wholebody import messages, robots
 from wholebody.channels import Channel, Layout
 from wholebody.channels.c_header import c_header
-from wholebody.hardware.simulator_link import SimulatorLink
+from wholebody.drivers.simulator_link import SimulatorLink
 
 ROBOT = "minihubo"
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from experiments import hubo_step
-from wholebody.hardware.drives import SLOPE, WHOLE
+from wholebody.drivers.joint_drives import SLOPE, WHOLE
 from wholebody.messages import Filter
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from experiments.stabilizer_walk import SIDES, forward, run, true_zmp
 from wholebody import robots
-from wholebody.locomotion.gait import SOLES
+from wholebody.locomotion.walking.gait import SOLES
 from wholebody.simulation import Simulation
 
 pytestmark = pytest.mark.timeout(240)  # a busy machine simulates slowly

@@ -8,7 +8,7 @@ import pytest
 from benchmarks import wbc_peers
 from wholebody import robots
 from wholebody.control import WBOSC
-from wholebody.robots.urdf import read_urdf, write_urdf
+from wholebody.robots.formats.urdf import read_urdf, write_urdf
 
 
 @pytest.mark.parametrize("name", wbc_peers.HANDS)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wholebody.errors import NoClosedForm
+from wholebody.kinematics.chains import Chain, Line
 from wholebody.kinematics.closed_form import ClosedForm
-from wholebody.kinematics.shapes import Chain, Line
 from wholebody.robots import Placement
 
 X, Y, Z = np.eye(3)

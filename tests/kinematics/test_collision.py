@@ -13,7 +13,7 @@ from wholebody import robots
 from wholebody.errors import BadRobot, BadState, UnknownName
 from wholebody.kinematics.collision import Collisions
 from wholebody.robots import Joint, Link, Placement, Robot, Shape
-from wholebody.robots.mjcf import write_mjcf
+from wholebody.robots.formats.mjcf_writer import write_mjcf
 
 NAMES = robots.names()
 

@@ -15,10 +15,9 @@ from iterative_examples import (
 
 from wholebody import robots
 from wholebody.errors import BadGoal, BadState, UnknownName
-from wholebody.kinematics.iterative import InverseKinematics
-from wholebody.kinematics.iterative_goals import ComGoal, OrientationGoal, PointGoal, PoseGoal
-from wholebody.kinematics.iterative_rates import pseudo_inverse
-from wholebody.kinematics.iterative_variables import moved_mass
+from wholebody.kinematics.inverse import InverseKinematics
+from wholebody.kinematics.inverse_goals import ComGoal, OrientationGoal, PointGoal, PoseGoal, moved_mass
+from wholebody.kinematics.inverse_rates import pseudo_inverse
 from wholebody.model import Model
 from wholebody.robots import Coupling
 

@@ -13,8 +13,8 @@ from iterative_examples import (
 
 from wholebody import robots
 from wholebody._kernels import kinematics_boxed_step as boxed_step
-from wholebody.kinematics.iterative import InverseKinematics
-from wholebody.kinematics.iterative_goals import OrientationGoal, PointGoal
+from wholebody.kinematics.inverse import InverseKinematics
+from wholebody.kinematics.inverse_goals import OrientationGoal, PointGoal
 from wholebody.model import Model
 
 pytestmark = pytest.mark.timeout(600)  # the first test compiles the kernels

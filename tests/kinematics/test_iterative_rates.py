@@ -5,8 +5,8 @@ import pytest
 
 from wholebody import robots
 from wholebody.errors import BadGoal, UnknownName
-from wholebody.kinematics.iterative_goals import ComGoal, OrientationGoal, PointGoal, PoseGoal
-from wholebody.kinematics.iterative_rates import GoalMotion, ResolvedMotion
+from wholebody.kinematics.inverse_goals import ComGoal, OrientationGoal, PointGoal, PoseGoal
+from wholebody.kinematics.inverse_rates import GoalMotion, ResolvedMotion
 from wholebody.model import Model
 
 pytestmark = pytest.mark.timeout(600)  # the first test compiles the kernels

@@ -8,10 +8,10 @@ from scipy.spatial.transform import Rotation
 
 from wholebody import robots
 from wholebody.estimation import BalanceEstimator
-from wholebody.locomotion.anchoring import Anchoring
-from wholebody.locomotion.footsteps import Place
-from wholebody.locomotion.gait import SOLES
-from wholebody.locomotion.swing import FootPoint
+from wholebody.locomotion.walking.footsteps import Place
+from wholebody.locomotion.walking.gait import SOLES
+from wholebody.locomotion.walking.swing import FootPoint
+from wholebody.locomotion.walking.walker import Anchoring
 from wholebody.model import Model
 from wholebody.simulation import Simulation
 

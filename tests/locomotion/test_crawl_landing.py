@@ -8,13 +8,13 @@ from scipy.spatial.transform import Rotation
 
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.cli.shows.lying import base_of
 from wholebody.locomotion.crawling.gait import crawl_gait_of
 from wholebody.locomotion.crawling.landing import FIRM_HANDS, Landing
-from wholebody.locomotion.crawling.limb_ways import KNEES
+from wholebody.locomotion.crawling.limb_paths import KNEES
 from wholebody.locomotion.crawling.pattern import CrawlPattern
-from wholebody.locomotion.footsteps import Velocity
+from wholebody.locomotion.walking.footsteps import Velocity
 from wholebody.model import Model
+from wholebody.operator.recordings.crawl_setup import base_of
 from wholebody.simulation import SensorModel, Simulation
 
 ATLAS = robots.load("atlas")

@@ -16,10 +16,9 @@ from wholebody.estimation.limb_loads import LimbLoads
 from wholebody.locomotion.crawling.crawler import Crawler
 from wholebody.locomotion.crawling.gait import CrawlGait, crawl_gait_of
 from wholebody.locomotion.crawling.joints import NEARING
-from wholebody.locomotion.crawling.odometry import CrawlOdometry
+from wholebody.locomotion.crawling.odometry import ROOTS, CrawlOdometry
 from wholebody.locomotion.crawling.pattern import AT_PLACE, CrawlPattern, gait_places
-from wholebody.locomotion.crawling.roots import ROOTS
-from wholebody.locomotion.footsteps import Place, Velocity
+from wholebody.locomotion.walking.footsteps import Place, Velocity
 from wholebody.model import Model
 from wholebody.model.support import SupportPolygon
 

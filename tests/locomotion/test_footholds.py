@@ -9,13 +9,13 @@ from wholebody import robots
 from wholebody.errors import BadGoal
 from wholebody.locomotion.crawling.footholds import DriftedGround, LevelGround, RoughGround
 from wholebody.locomotion.crawling.gait import crawl_gait_of
-from wholebody.locomotion.crawling.limb_ways import PHASES, SHARES, bow_of
+from wholebody.locomotion.crawling.limb_paths import PHASES, SHARES, bow_of
 from wholebody.locomotion.crawling.pattern import CrawlPattern
 from wholebody.locomotion.crawling.step import bump
-from wholebody.locomotion.footsteps import Place, Velocity
+from wholebody.locomotion.walking.footsteps import Place, Velocity
 from wholebody.model.model import Model
+from wholebody.perception.camera_model import Lens
 from wholebody.perception.height_map import HeightMap
-from wholebody.perception.lens import Lens
 
 STEP = (1.0, 0.0, 0.4, 0.4, 0.05)  # x, y, length, width, height
 

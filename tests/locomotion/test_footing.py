@@ -9,12 +9,11 @@ from experiments.stabilizer_ground import over_a_platform, up_a_ramp, up_a_slope
 from wholebody import robots
 from wholebody.estimation import BalanceEstimator
 from wholebody.locomotion.balance.stabilizers import Command
-from wholebody.locomotion.footing import Footing
-from wholebody.locomotion.footsteps import Feet, Velocity, along
-from wholebody.locomotion.gait import SOLES, gait_of, standing
-from wholebody.locomotion.pattern import Pattern
-from wholebody.locomotion.pendulum import GRAVITY
-from wholebody.locomotion.sole_yield import SoleYield, turned_about_itself
+from wholebody.locomotion.walking.footsteps import Feet, Velocity, along
+from wholebody.locomotion.walking.gait import SOLES, gait_of, standing
+from wholebody.locomotion.walking.ground_adaptation import Footing, SoleYield, turned_about_itself
+from wholebody.locomotion.walking.pattern import Pattern
+from wholebody.locomotion.walking.pendulum import GRAVITY
 from wholebody.model import Model
 
 pytestmark = pytest.mark.timeout(600)  # a busy machine simulates slowly

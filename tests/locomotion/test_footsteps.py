@@ -9,7 +9,7 @@ import pytest
 from wholebody import robots
 from wholebody.errors import BadFootsteps
 from wholebody.locomotion.balance.support_area import in_world, nearest_inside
-from wholebody.locomotion.footsteps import (
+from wholebody.locomotion.walking.footsteps import (
     MOST_STEPS,
     OTHER,
     OUTWARD,
@@ -23,8 +23,8 @@ from wholebody.locomotion.footsteps import (
     in_place,
     to_place,
 )
-from wholebody.locomotion.gait import gait_of
-from wholebody.locomotion.sole_room import SoleRoom
+from wholebody.locomotion.walking.gait import gait_of
+from wholebody.locomotion.walking.step_limits import SoleRoom
 from wholebody.model import Model
 from wholebody.model.support import convex_hull
 

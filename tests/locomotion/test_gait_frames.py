@@ -10,15 +10,15 @@ from typer.testing import CliRunner
 
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.behaviors.lying import KeyFrameMotions
+from wholebody.behaviors.lying_motions import KeyFrameMotions
 from wholebody.cli import application
-from wholebody.cli.shows.lying import Lying, posture_and_base
 from wholebody.errors import BadGait
 from wholebody.locomotion.crawling.gait_frames import APART, crawl_frames
 from wholebody.locomotion.crawling.odometry import heading
-from wholebody.locomotion.footsteps import Velocity
-from wholebody.motion import KeyFrames, library
-from wholebody.motion.resting import rests
+from wholebody.locomotion.walking.footsteps import Velocity
+from wholebody.motion import KeyFrames, files
+from wholebody.motion.static_poses import rests
+from wholebody.operator.recordings.crawl_setup import Lying, posture_and_base
 from wholebody.simulation import SensorModel, Simulation
 
 ATLAS = robots.load("atlas")
@@ -28,7 +28,7 @@ CRAWLS = ("crawl_forward", "crawl_backward", "crawl_turn_left", "crawl_turn_righ
 @pytest.mark.slow(but="crawl_turn_right")
 @pytest.mark.parametrize("name", CRAWLS)
 def test_three_limbs_or_four_bear_in_every_frame_and_the_robot_is_balanced_on_them(name):
-    motion = library.key_frames(ATLAS, name)
+    motion = files.key_frames(ATLAS, name)
     for each in rests(motion):
         assert len(each.frame.contacts) >= 3
         assert each.rest.touching == each.frame.contacts
@@ -40,9 +40,9 @@ def test_three_limbs_or_four_bear_in_every_frame_and_the_robot_is_balanced_on_th
 
 @pytest.mark.slow
 def test_a_crawl_begins_and_ends_in_the_stance_in_which_the_robot_gets_up():
-    stance = library.key_frames(ATLAS, "get_up").frames[-1].position
+    stance = files.key_frames(ATLAS, "get_up").frames[-1].position
     for name in CRAWLS:
-        frames = library.key_frames(ATLAS, name).frames
+        frames = files.key_frames(ATLAS, name).frames
         assert frames[0].position == pytest.approx(stance, abs=0.02)
         assert frames[-1].position == pytest.approx(stance, abs=0.15)  # the body rests between its limbs again
 

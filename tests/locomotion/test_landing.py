@@ -8,11 +8,11 @@ import pytest
 from experiments import stabilizer_impact as impact
 from wholebody import robots
 from wholebody.locomotion.balance.stabilizers import as_planned
-from wholebody.locomotion.footsteps import Place, to_place
-from wholebody.locomotion.gait import gait_of, swing_share
-from wholebody.locomotion.pattern import Pattern
-from wholebody.locomotion.swing import Swing
-from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.walking.footsteps import Place, to_place
+from wholebody.locomotion.walking.gait import gait_of, swing_share
+from wholebody.locomotion.walking.pattern import Pattern
+from wholebody.locomotion.walking.swing import Swing
+from wholebody.locomotion.walking.walker import Walker
 
 pytestmark = pytest.mark.timeout(240)  # a busy machine simulates slowly
 HERE, THERE = Place(0.0, 0.1, 0.0), Place(0.4, 0.1, 0.0)

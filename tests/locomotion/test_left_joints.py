@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from wholebody import robots
-from wholebody.locomotion.gait import SOLES
-from wholebody.locomotion.legs import Legs
+from wholebody.locomotion.walking.gait import SOLES
+from wholebody.locomotion.walking.legs import Legs
 from wholebody.model import Model
 
 MODEL = Model(robots.load("hubo2plus"), watch=SOLES)

@@ -7,14 +7,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from wholebody import _kernels
-from wholebody.locomotion.balance.regions import share_of
+from wholebody.locomotion.balance.region_stabilizer import share_of
 from wholebody.locomotion.balance.stabilizers import turned
 from wholebody.locomotion.balance.support_area import nearest_inside
-from wholebody.locomotion.catching import caught_by_a_step
-from wholebody.locomotion.footsteps import Place
-from wholebody.locomotion.pendulum import ZmpPath
-from wholebody.locomotion.sole_room import SoleRoom, border
-from wholebody.locomotion.swing import Swing
+from wholebody.locomotion.walking.footsteps import Place
+from wholebody.locomotion.walking.pendulum import ZmpPath
+from wholebody.locomotion.walking.step_limits import SoleRoom, border, caught_by_a_step
+from wholebody.locomotion.walking.swing import Swing
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 

@@ -9,12 +9,12 @@ from wholebody import robots
 from wholebody.errors import BadFootsteps, BadGait
 from wholebody.locomotion.balance.stabilizers import as_planned
 from wholebody.locomotion.balance.support_area import Soles, nearest_inside
-from wholebody.locomotion.both_feet import later
-from wholebody.locomotion.footsteps import Feet, Place, Velocity, along, in_place, to_place
-from wholebody.locomotion.gait import SOLES, gait_of, standing
-from wholebody.locomotion.legs import Legs
-from wholebody.locomotion.pattern import Pattern
-from wholebody.locomotion.swing import from_rest_to_rest
+from wholebody.locomotion.walking.footsteps import Feet, Place, Velocity, along, in_place, to_place
+from wholebody.locomotion.walking.gait import SOLES, gait_of, standing
+from wholebody.locomotion.walking.legs import Legs
+from wholebody.locomotion.walking.pattern import Pattern
+from wholebody.locomotion.walking.swing import from_rest_to_rest
+from wholebody.locomotion.walking.timetable import later
 from wholebody.model import Model
 
 PERIOD = 0.005

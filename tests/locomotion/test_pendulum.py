@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 from wholebody.errors import BadGait
-from wholebody.locomotion.continuous_step import ContinuousSteps
-from wholebody.locomotion.pendulum import LateralSway, Motion, ZmpPath, frequency, single_support
-from wholebody.locomotion.preview import PreviewControl
-from wholebody.locomotion.swing import from_rest_to_rest
+from wholebody.locomotion.walking.pendulum import (
+    ContinuousSteps,
+    LateralSway,
+    Motion,
+    ZmpPath,
+    frequency,
+    single_support,
+)
+from wholebody.locomotion.walking.preview import PreviewControl
+from wholebody.locomotion.walking.swing import from_rest_to_rest
 
 OMEGA = frequency(0.61)
 TIMES = [0.0, 1.0, 1.5, 1.6, 2.1, 2.2, 3.0]

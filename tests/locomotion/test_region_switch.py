@@ -5,12 +5,11 @@ import pytest
 
 from wholebody import robots
 from wholebody.estimation import Balance, BalanceEstimator
-from wholebody.locomotion.balance.region_stabilizer import RegionStabilizer
-from wholebody.locomotion.balance.regions import Region
-from wholebody.locomotion.balance.waist import EASY
-from wholebody.locomotion.footsteps import Feet
-from wholebody.locomotion.gait import SOLES, gait_of, standing
-from wholebody.locomotion.pattern import Pattern
+from wholebody.locomotion.balance.momentum_sharing import EASY
+from wholebody.locomotion.balance.region_stabilizer import Region, RegionStabilizer
+from wholebody.locomotion.walking.footsteps import Feet
+from wholebody.locomotion.walking.gait import SOLES, gait_of, standing
+from wholebody.locomotion.walking.pattern import Pattern
 from wholebody.model import Model
 
 DT = 2e-4

@@ -5,8 +5,8 @@ import pytest
 
 from wholebody import robots
 from wholebody.estimation import AnkleSpring
-from wholebody.locomotion.gait import SOLES
-from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.walking.gait import SOLES
+from wholebody.locomotion.walking.walker import Walker
 from wholebody.simulation import AnkleFlexibility, Simulation
 
 STIFFNESS = {"hubo2plus": 753.0, "hrp2": 2000.0, "hoap3": 60.0}

@@ -5,13 +5,12 @@ import pytest
 
 from experiments.stabilizer_one_foot import pressed
 from wholebody import robots
-from wholebody.locomotion.balance.arms import Arms
-from wholebody.locomotion.balance.sharing import STAR, Sharing, turning
+from wholebody.locomotion.balance.momentum_sharing import STAR, Arms, Sharing, turning
 from wholebody.locomotion.balance.stabilizers import as_planned, turned
-from wholebody.locomotion.gait import SOLES
-from wholebody.locomotion.legs import Legs
-from wholebody.locomotion.pendulum import GRAVITY
-from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.walking.gait import SOLES
+from wholebody.locomotion.walking.legs import Legs
+from wholebody.locomotion.walking.pendulum import GRAVITY
+from wholebody.locomotion.walking.walker import Walker
 from wholebody.messages import Mode
 from wholebody.model import Model
 from wholebody.simulation import Simulation

@@ -12,16 +12,16 @@ from experiments.stabilizer_walk import run
 from wholebody import robots
 from wholebody.errors import BadGait, UnknownName
 from wholebody.estimation import BalanceEstimator
-from wholebody.estimation.feet import Feet as Soled
+from wholebody.estimation.contacts import Feet as Soled
 from wholebody.locomotion.balance.recovery import capture_steps, closing_step, landing_instead
-from wholebody.locomotion.balance.regions import Region, Regions, share_of
+from wholebody.locomotion.balance.region_stabilizer import Region, Regions, share_of
 from wholebody.locomotion.balance.stabilizers import NAMES, stabilizer_named
 from wholebody.locomotion.balance.support_area import Soles, nearest_inside, scaled
-from wholebody.locomotion.footsteps import OTHER, Feet, Place, Velocity, along
-from wholebody.locomotion.gait import SOLES, UNDER_BODY, gait_of, standing, swing_share
-from wholebody.locomotion.pattern import Pattern
-from wholebody.locomotion.pendulum import frequency
-from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.walking.footsteps import OTHER, Feet, Place, Velocity, along
+from wholebody.locomotion.walking.gait import SOLES, UNDER_BODY, gait_of, standing, swing_share
+from wholebody.locomotion.walking.pattern import Pattern
+from wholebody.locomotion.walking.pendulum import frequency
+from wholebody.locomotion.walking.walker import Walker
 from wholebody.model import Model
 from wholebody.simulation import Simulation
 

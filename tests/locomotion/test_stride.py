@@ -6,9 +6,9 @@ import pytest
 
 from wholebody import robots
 from wholebody.behaviors import Walking
-from wholebody.locomotion.gait import gait_of
-from wholebody.locomotion.legs import Legs
-from wholebody.locomotion.stride import SHARE, needed_speed
+from wholebody.locomotion.walking.gait import gait_of
+from wholebody.locomotion.walking.legs import Legs
+from wholebody.locomotion.walking.step_limits import SHARE, needed_speed
 
 
 @pytest.mark.parametrize("name", ["minihubo", "hoap3"])

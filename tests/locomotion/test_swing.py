@@ -7,11 +7,11 @@ import pytest
 
 from wholebody import robots
 from wholebody.errors import BadGait
-from wholebody.locomotion.footsteps import Footstep, Place
-from wholebody.locomotion.gait import gait_of, standing
-from wholebody.locomotion.pattern import Pattern
-from wholebody.locomotion.swing import Swing
-from wholebody.locomotion.swing_via import LegSwing, as_swung, by_cubics, leg_swing, via_of
+from wholebody.locomotion.walking.footsteps import Footstep, Place
+from wholebody.locomotion.walking.gait import gait_of, standing
+from wholebody.locomotion.walking.pattern import Pattern
+from wholebody.locomotion.walking.swing import Swing
+from wholebody.locomotion.walking.swing_via import LegSwing, as_swung, by_cubics, leg_swing, via_of
 from wholebody.model import DoublePendulum, Model
 
 START, GOAL = Place(0.0, 0.1, 0.0), Place(0.4, 0.12, 0.3)

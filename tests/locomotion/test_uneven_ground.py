@@ -11,11 +11,11 @@ from wholebody.behaviors import Walking
 from wholebody.estimation import BalanceEstimator, SupportNoise
 from wholebody.locomotion.balance.dcm_stabilizer import MOVING_GROUND
 from wholebody.locomotion.balance.stabilizers import Command, turned
-from wholebody.locomotion.gait import SOLES
-from wholebody.locomotion.level_swing import turned_back
-from wholebody.locomotion.pendulum import GRAVITY
-from wholebody.locomotion.sole_yield import SoleYield
-from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.walking.gait import SOLES
+from wholebody.locomotion.walking.ground_adaptation import SoleYield
+from wholebody.locomotion.walking.pendulum import GRAVITY
+from wholebody.locomotion.walking.swing import turned_back
+from wholebody.locomotion.walking.walker import Walker
 from wholebody.model import Model
 from wholebody.simulation import Simulation
 

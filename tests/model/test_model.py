@@ -9,7 +9,7 @@ import pytest
 from wholebody import robots
 from wholebody.model import Model
 from wholebody.robots import Joint, Link, Placement, Robot
-from wholebody.robots.mjcf import write_mjcf
+from wholebody.robots.formats.mjcf_writer import write_mjcf
 
 STATES = 100
 LAWFUL = ("hubo2plus", "dreamer", "trikey", "zoo", "zoo_bolted", "body")

@@ -8,10 +8,9 @@ from capture_examples import PERSON, person, real_person, standing
 from scipy.spatial.transform import Rotation
 
 from wholebody.errors import BadMotion, BadMotionFile, CannotImitate, UnknownName
-from wholebody.motion.body_parts import find_parts
-from wholebody.motion.bvh import Bvh
-from wholebody.motion.capture import UNITS, Capture
-from wholebody.motion.skeleton import CHANNELS, Node, Skeleton
+from wholebody.motion.capture.bvh import Bvh
+from wholebody.motion.capture.capture import UNITS, Capture
+from wholebody.motion.capture.skeleton import CHANNELS, Node, Skeleton, find_parts
 
 SMALL = """HIERARCHY
 ROOT Hips

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from wholebody.errors import BadMotion, CannotImitate
 from wholebody.model.support import SupportPolygon
-from wholebody.motion.capture import Capture
-from wholebody.motion.captured_gait import CRAWLING, WALKING, CapturedGait, bearing, supporting_limbs
-from wholebody.motion.clip import grounded
-from wholebody.motion.gait_plan import SLOWEST, SWAY, Stance, planned
-from wholebody.motion.support_target import deepest, within
+from wholebody.motion.capture.capture import Capture
+from wholebody.motion.capture.gait import CRAWLING, WALKING, CapturedGait, bearing, supporting_limbs
+from wholebody.motion.capture.gait_plan import SLOWEST, SWAY, Stance, planned
+from wholebody.motion.capture.imitator import deepest, within
+from wholebody.motion.capture.retarget import grounded
 
 PLACES = np.array([(0.25, 0.3, 0.0), (0.25, -0.3, 0.0), (-0.25, 0.12, 0.0), (-0.25, -0.12, 0.0)])
 STANCE = Stance(PLACES, np.array([0.0, 0.0, 0.5]), np.zeros(7))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from wholebody import robots
+from wholebody.drivers import Clock, RobotInterface
 from wholebody.errors import BadMotion, BadState, LimitsExceeded, WrongRecord
-from wholebody.hardware import Clock, RobotInterface
 from wholebody.kinematics import Collisions
 from wholebody.motion import Limits, plan, play, quintic
 from wholebody.simulation import Simulation

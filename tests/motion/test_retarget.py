@@ -10,16 +10,16 @@ from typer.testing import CliRunner
 from wholebody import robots
 from wholebody.cli import application
 from wholebody.errors import CannotImitate
-from wholebody.kinematics.iterative import InverseKinematics
-from wholebody.kinematics.iterative_goals import ComGoal
+from wholebody.kinematics.inverse import InverseKinematics
+from wholebody.kinematics.inverse_goals import ComGoal
 from wholebody.model import Contacts, Model
 from wholebody.motion import KeyFrames
-from wholebody.motion.capture import Capture
-from wholebody.motion.captured_gait import CapturedGait
-from wholebody.motion.crawling_posture import on_wrists_and_knees
-from wholebody.motion.imitating_limbs import limbs_of, scale_of
-from wholebody.motion.rest_efforts import efforts_at_rest
-from wholebody.motion.retarget import imitate, imitate_clip
+from wholebody.motion.capture.capture import Capture
+from wholebody.motion.capture.crawling_posture import on_wrists_and_knees
+from wholebody.motion.capture.gait import CapturedGait
+from wholebody.motion.capture.limbs import limbs_of, scale_of
+from wholebody.motion.capture.retarget import imitate, imitate_clip
+from wholebody.motion.static_poses import efforts_at_rest
 from wholebody.robots import geometry
 
 pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels

@@ -13,9 +13,8 @@ from wholebody.channels import Channel
 from wholebody.errors import BadBinding, UnknownName
 from wholebody.parameters import Parameters
 from wholebody.parameters.bindings import Binding, Bindings, check_bindings
-from wholebody.parameters.carrier import Carrier
 from wholebody.parameters.records import ControllerNames, value_record
-from wholebody.parameters.transports import Udp, Zenoh, decode, encode
+from wholebody.parameters.transports import Carrier, Udp, Zenoh, decode, encode
 from wholebody.tasks import CartesianPositionTask, JointPositionTask
 
 NAMES = ControllerNames("robot", "reach")

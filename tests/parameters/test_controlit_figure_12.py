@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from robot_processes import MAIN, wait_for, wholebody
 
-from wholebody.channels.playback import Recording
+from wholebody.channels.recording.playback import Recording
 from wholebody.parameters.remote import Remote, running
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -26,7 +26,7 @@ APPLICATION = """
 import sys, time
 import numpy as np
 from wholebody.parameters.remote import Remote
-from wholebody.parameters.sending import Sending
+from wholebody.parameters.bindings import Sending
 
 home, amplitude = np.array([float(each) for each in sys.argv[1:4]]), float(sys.argv[4])
 with Sending("dreamer.right_hand.goal", 3) as goal:

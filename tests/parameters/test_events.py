@@ -11,8 +11,7 @@ from wholebody import messages
 from wholebody.channels import Channel
 from wholebody.errors import BadExpression, BadParameter
 from wholebody.parameters import Parameters
-from wholebody.parameters.events import Events
-from wholebody.parameters.expressions import compile_expression
+from wholebody.parameters.events import Events, compile_expression
 from wholebody.tasks import CartesianPositionTask
 
 

@@ -7,9 +7,9 @@ from typing import Annotated
 import pytest
 from robot_processes import wait_for
 
-from wholebody.cli.people import live_parameters
-from wholebody.cli.people.live_parameters import LiveParameters
 from wholebody.errors import BadParameter
+from wholebody.operator.robot import settings
+from wholebody.operator.robot.settings import LiveParameters
 from wholebody.parameters import Bounds, Unit
 from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import ControllerNames
@@ -72,7 +72,7 @@ def test_nobody_who_lists_them_waits_for_a_controller_that_does_not_answer(serve
         answer.wait()
         raise BadParameter("too late")
 
-    monkeypatch.setattr(live_parameters.Remote, "values", busy)
+    monkeypatch.setattr(settings.Remote, "values", busy)
     assert asked.wait(10.0)
     assert live.values()["walk:gait.speed"] == "0.25", "what it said last"
     answer.set()
@@ -86,7 +86,7 @@ def test_nobody_who_sets_one_waits_for_a_controller_that_does_not_answer(served,
         answer.wait()
         raise BadParameter("too late")
 
-    monkeypatch.setattr(live_parameters.Remote, "set", busy)
+    monkeypatch.setattr(settings.Remote, "set", busy)
     setting = live.set("walk:gait.speed", "0.5")
     assert not setting.done()
     answer.set()

@@ -15,8 +15,7 @@ from wholebody.errors import BadBinding, MissingExtra
 from wholebody.parameters import Parameters
 from wholebody.parameters.bindings import Binding, Bindings
 from wholebody.parameters.records import ControllerNames
-from wholebody.parameters.ros1 import Ros1
-from wholebody.parameters.ros2 import Ros2, multi_array, name_on_the_wire
+from wholebody.parameters.ros import Ros1, Ros2, multi_array, name_on_the_wire
 from wholebody.tasks import CartesianPositionTask
 
 needs_dds = pytest.mark.skipif(not find_spec("cyclonedds"), reason="cyclonedds is not installed")
@@ -108,7 +107,7 @@ def carried(transport):
         "bindings": [{**vars(each), "properties": {}} for each in chosen],
         "sizes": {each.parameter: 3 for each in chosen},
     }
-    command = [sys.executable, "-m", "wholebody.cli.processes.carrier", json.dumps(plan)]
+    command = [sys.executable, "-m", "wholebody.processes.carrier", json.dumps(plan)]
     bindings = Bindings(chosen, parameters, names, 1000)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as carrier:
         assert carrier.stdout.readline() == "ready\n"

@@ -15,16 +15,16 @@ import pytest
 from robot_processes import wait_for, wholebody
 
 from wholebody.channels import Channel
-from wholebody.cli.wiring import loop_of, wired
 from wholebody.configuration.building import build
 from wholebody.configuration.reading import read
-from wholebody.control import topics
+from wholebody.configuration.wiring import loop_of, wired
+from wholebody.control.introspection import topics
 from wholebody.errors import BadParameter, NoController, UnknownName
 from wholebody.messages import labels
+from wholebody.parameters.bindings import Sending
 from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import value_record
 from wholebody.parameters.remote import Remote, running
-from wholebody.parameters.sending import Sending
 from wholebody.simulation import Simulation
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from wholebody import robots
-from wholebody.cli.processes.camera import LENS, SOUGHT, Camera
-from wholebody.collaboration.head import Head
-from wholebody.perception.blobs import looks
-from wholebody.perception.memory import GONE, Memory
+from wholebody.operator.head import Head
+from wholebody.perception.colour_regions import looks
+from wholebody.perception.objects import GONE, Memory
+from wholebody.processes.camera import LENS, SOUGHT, Camera
 from wholebody.robots.robot import Placement
 
 ROBOT = robots.load("hubo2plus")

@@ -54,22 +54,22 @@ def test_the_page_is_up_to_date():
         ("wholebody.errors", "from wholebody import messages"),
         ("wholebody.messages", "from wholebody.realtime import Period"),
         ("wholebody.robots.hubo", "from wholebody.parameters import Unit"),
-        ("wholebody.hardware.can", "import wholebody.model as model"),
+        ("wholebody.drivers.hubo_can", "import wholebody.model as model"),
         ("wholebody.tasks.com", "from wholebody.kinematics import leg"),
         ("wholebody.kinematics.leg", "from wholebody.motion import profile"),
         ("wholebody.motion.profile", "from wholebody.estimation import attitude"),
         ("wholebody.locomotion.walk", "from wholebody.control.servo import Servo"),
         ("wholebody.behaviors.walk", "from wholebody.cli import main"),
-        ("wholebody.behaviors.carry", "from wholebody.collaboration import rcp"),
+        ("wholebody.behaviors.carry", "from wholebody.operator import rcp"),
         ("wholebody.daemon.cycle", "from wholebody.simulation import Robot"),
         ("wholebody.daemon.cycle", "from wholebody.control import servo"),
         ("wholebody.daemon.cycle", "from wholebody.model import Model"),
         ("wholebody.daemon.cycle", "import pinocchio"),
         ("wholebody.daemon.cycle", "import pinocchio as pin"),
         ("wholebody.daemon.cycle", "def f():\n    import mujoco"),
-        ("wholebody.collaboration.page", "from wholebody.control import Problem"),
-        ("wholebody.collaboration.page", "from wholebody.motion import player"),
-        ("wholebody.collaboration.page", "from wholebody.daemon import cycle"),
+        ("wholebody.operator.page", "from wholebody.control import Problem"),
+        ("wholebody.operator.page", "from wholebody.motion import player"),
+        ("wholebody.operator.page", "from wholebody.daemon import cycle"),
         ("wholebody.channels.ring", "from ..control import x"),
         ("wholebody.channels.ring", "from .. import control"),
         ("wholebody.channels.ring", "def f():\n    from wholebody import control"),
@@ -101,22 +101,22 @@ def test_the_checker_catches(name, source):
             "from . import _ring\nfrom .writer import Writer\nfrom wholebody.channels import reader",
         ),
         ("wholebody.channels.ring", "from wholebody import __version__\nimport wholebody\nimport numpy"),
-        ("wholebody.motion.retarget", "from wholebody.kinematics import leg"),
+        ("wholebody.motion.capture.retarget", "from wholebody.kinematics import leg"),
         ("wholebody.estimation.contact", "from ..kinematics import leg"),
-        ("wholebody.simulation.robot", "import mujoco\nfrom wholebody.hardware import RobotInterface"),
+        ("wholebody.simulation.robot", "import mujoco\nfrom wholebody.drivers import RobotInterface"),
         (
             "wholebody.behaviors.walk",
             "from wholebody.locomotion import walk\nfrom wholebody.control import Problem",
         ),
         (
             "wholebody.daemon.cycle",
-            "from wholebody.hardware import RobotInterface, Clock\nimport wholebody.robots",
+            "from wholebody.drivers import RobotInterface, Clock\nimport wholebody.robots",
         ),
         (
-            "wholebody.collaboration.page",
+            "wholebody.operator.page",
             "from wholebody.kinematics import leg\nfrom wholebody.model import Model",
         ),
-        ("wholebody.cli.start", "from wholebody import daemon, collaboration, behaviors, errors"),
+        ("wholebody.cli.start", "from wholebody import daemon, operator, behaviors, errors"),
     ],
 )
 def test_the_checker_lets_pass(name, source):
@@ -133,9 +133,9 @@ def test_a_heavy_package_is_found_behind_other_modules(tmp_path):
     files = {
         "__init__.py": "",
         "daemon/__init__.py": "",
-        "daemon/cycle.py": "from wholebody.hardware.can import Bus",
-        "hardware/__init__.py": "",
-        "hardware/can.py": "from ..robots import load",
+        "daemon/cycle.py": "from wholebody.drivers.hubo_can import Bus",
+        "drivers/__init__.py": "",
+        "drivers/can.py": "from ..robots import load",
         "robots/__init__.py": "import pinocchio\ndef f():\n    import mujoco",
     }
     for name, source in files.items():
@@ -143,7 +143,7 @@ def test_a_heavy_package_is_found_behind_other_modules(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(source)
     loaded = import_rule.loaded_with("daemon", tmp_path)
-    assert loaded["pinocchio"] == "wholebody.daemon.cycle → wholebody.hardware.can → wholebody.robots → pinocchio"
+    assert loaded["pinocchio"] == "wholebody.daemon.cycle → wholebody.drivers.hubo_can → wholebody.robots → pinocchio"
     assert "mujoco" not in loaded, "inside a function it is loaded only when asked for"
 
 

@@ -93,7 +93,7 @@ def test_one_source_gives_the_same_bits_on_both_processors(arm, tmp_path):
 @pytest.fixture(scope="module")
 def installed() -> Iterator[Path]:
     """The folder of an environment with nothing but our wheel and what it needs, as the lock has it."""
-    if not (ROOT / "wholebody/collaboration/page/static/page.js").exists():
+    if not (ROOT / "wholebody/operator/page/static/page.js").exists():
         pytest.skip("there is no page to put into a wheel: npm is missing, and apt may not install it")
     built = run("tools/wheel", BIN, os.uname().machine)
     assert built.returncode == 0, built.stderr

@@ -5,10 +5,9 @@ import math
 import numpy as np
 
 from wholebody import robots
-from wholebody.hardware.can.can_robot import CanRobot
-from wholebody.hardware.can.rack import Rack
-from wholebody.hardware.can.simulated_bus import SteppedBus
-from wholebody.hardware.can.wire import Faults
+from wholebody.drivers.hubo_can.robot import CanRobot
+from wholebody.drivers.hubo_can.simulated.bus import SteppedBus
+from wholebody.drivers.hubo_can.simulated.wire import Faults, Rack
 from wholebody.messages import Measured, MeasuredMotion, MeasuredWrench
 
 ROBOT = robots.load("hubo2plus")

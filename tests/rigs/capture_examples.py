@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from experiments.crawling_person import FRAME_TIME, ORDER, PERSON, SHARED, crawling, person
-from wholebody.motion.bvh import Bvh
+from wholebody.motion.capture.bvh import Bvh
 
 __all__ = ["ORDER", "PERSON", "crawling", "person", "real_person", "standing"]
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from wholebody import robots
+from wholebody.kinematics.chains import Chain, Line
 from wholebody.kinematics.closed_form import ClosedForm
-from wholebody.kinematics.shapes import Chain, Line
 
 LEGS = [
     ("hubo2plus", "Body_Hip", "left_sole"),

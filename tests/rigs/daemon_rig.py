@@ -12,12 +12,12 @@ import numpy as np
 from wholebody import messages, robots
 from wholebody.channels import Channel
 from wholebody.channels.channel import Writer
-from wholebody.daemon.contract import Contract
 from wholebody.daemon.controllers import LOOK_EVERY
 from wholebody.daemon.cycle import STAGES, Cycle
 from wholebody.daemon.outlets import Outlets
-from wholebody.hardware import Loopback
-from wholebody.hardware.names import Names
+from wholebody.daemon.timing import Contract
+from wholebody.drivers import Loopback
+from wholebody.drivers.names import Names
 
 ROBOT = robots.load("hubo2plus")
 PERIOD = 0.005

@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio as pin
 
-from wholebody.kinematics.iterative_goals import ComGoal, OrientationGoal, PointGoal, PoseGoal
+from wholebody.kinematics.inverse_goals import ComGoal, OrientationGoal, PointGoal, PoseGoal
 from wholebody.model import Model
 from wholebody.robots import Joint, Link, Placement, Robot
 

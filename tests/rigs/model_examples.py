@@ -12,7 +12,7 @@ from wholebody import robots
 from wholebody.errors import RobotWarning
 from wholebody.model import Model
 from wholebody.robots import Coupling, Joint, Link, Mimic, Placement, Robot, Sensor, Surface
-from wholebody.robots.urdf import write_urdf
+from wholebody.robots.formats.urdf import write_urdf
 
 FOREIGN = {
     "talos": "talos_data/robots/talos_full_v2.urdf",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from robot_processes import MAIN
 
-import wholebody.collaboration.page as page_package
+import wholebody.operator.page as page_package
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")

@@ -11,7 +11,7 @@ import scipy
 from wholebody import robots
 from wholebody.constraints import FlatContact
 from wholebody.control import WBOSC, Problem
-from wholebody.control.friction import sole_rows
+from wholebody.control.contact_limits import sole_rows
 from wholebody.control.quadratic.limits import velocity_range
 from wholebody.model import Model
 from wholebody.tasks import CartesianPositionTask, CenterOfMassTask, JointPositionTask

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
 
-from wholebody.collaboration.rcp.body import Movement, Progress, Stage, Underway
-from wholebody.collaboration.rcp.commands import Handle, Order, Position
-from wholebody.collaboration.rcp.session import Session
 from wholebody.errors import BadParameter
+from wholebody.operator.rcp.body import Movement, Progress, Stage, Underway
+from wholebody.operator.rcp.commands import Handle, Order, Position
+from wholebody.operator.rcp.session import Session
 
 MOVEMENTS = (
     Movement("WALKING", ("FORWARD", "BACKWARD"), "STEPS", 20, whole=True),

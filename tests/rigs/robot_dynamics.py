@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 
+from wholebody.robots.formats.urdf import write_urdf
 from wholebody.robots.robot import Robot
-from wholebody.robots.urdf import write_urdf
 
 
 @dataclass

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from wholebody.channels import directory
-from wholebody.cli.processes import life
+from wholebody.processes import lifecycle
 
 MAIN = [sys.executable, "-m", "wholebody.cli"]
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -30,22 +30,22 @@ def names():
 
 def end_all():
     """Kill every process of every robot of this test."""
-    found = [life.process_of(role, name) for name in names() for role in life.ROLES]
+    found = [lifecycle.process_of(role, name) for name in names() for role in lifecycle.ROLES]
     for process in found:
         if process is not None:
             os.kill(process, signal.SIGKILL)
     for process in found:
-        wait_for(lambda process=process: process is None or not life.is_alive(process))
+        wait_for(lambda process=process: process is None or not lifecycle.is_alive(process))
 
 
 def daemon(name="robot"):
     """The daemon's process."""
-    return life.process_of(life.DAEMON, name)
+    return lifecycle.process_of(lifecycle.DAEMON, name)
 
 
 def simulator(name="robot"):
     """The simulator's process."""
-    return life.process_of(life.SIMULATOR, name)
+    return lifecycle.process_of(lifecycle.SIMULATOR, name)
 
 
 def kill_daemon(name="robot"):

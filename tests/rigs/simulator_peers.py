@@ -14,8 +14,8 @@ import pytest
 
 from wholebody import messages, robots
 from wholebody.channels import Channel
-from wholebody.hardware.names import Names
-from wholebody.hardware.simulator_link import SimulatorLink
+from wholebody.drivers.names import Names
+from wholebody.drivers.simulator_link import SimulatorLink
 
 FORKED = multiprocessing.get_context("forkserver")
 FORKED.set_forkserver_preload(["simulator_peers", "wholebody.simulation"])

@@ -13,10 +13,10 @@ from robot_processes import wait_for
 from wholebody import robots
 from wholebody.behaviors.walking_client import WalkingClient
 from wholebody.channels import Channel
-from wholebody.cli.processes import life
-from wholebody.cli.processes.plan import Plan
-from wholebody.cli.shows.world import WalkedWorld
-from wholebody.hardware import Names
+from wholebody.drivers import Names
+from wholebody.operator.recordings.world import WalkedWorld
+from wholebody.processes import lifecycle
+from wholebody.processes.launch_plan import Plan
 from wholebody.simulation import SensorModel, join
 
 NAME = "told"
@@ -34,14 +34,14 @@ class Rig(ExitStack):
         self.world = Spoilt(self.robot, NAME, [], sensors=SensorModel.realistic(), seed=seed, scene=scene)
         self._running = True
         self.callback(self._end)
-        self._children = [life.begin(life.DAEMON, Plan.make(NAME, robot, "virtual", scene=scene), None)]
+        self._children = [lifecycle.begin(lifecycle.DAEMON, Plan.make(NAME, robot, "virtual", scene=scene), None)]
         self._thread = threading.Thread(target=join, args=(self.world, NAME, real_time, lambda: self._running))
         self._thread.start()
         self.begin_controller()
 
     def begin_controller(self):
         """Begin a controller, and a client of it."""
-        command = [sys.executable, "-m", "wholebody.cli.processes.walk", NAME, self.robot.name]
+        command = [sys.executable, "-m", "wholebody.processes.walk", NAME, self.robot.name]
         self.controller = subprocess.Popen(command)
         self._children.append(self.controller)
         self.client = self.enter_context(WalkingClient(NAME, timeout=90))

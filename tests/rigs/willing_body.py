@@ -8,11 +8,11 @@ import numpy as np
 
 from wholebody import robots
 from wholebody.behaviors.walking_orders import Bearing, Doing, Report, Stage
-from wholebody.cli.people.handwork import Held
-from wholebody.cli.people.walking_body import WalkingBody
-from wholebody.collaboration.map import Block, Map
-from wholebody.locomotion.footsteps import Place
-from wholebody.perception.seen_channel import Sighted
+from wholebody.locomotion.walking.footsteps import Place
+from wholebody.operator.map import Block, Map
+from wholebody.operator.robot.manipulation import Held
+from wholebody.operator.robot.robot import WalkingBody
+from wholebody.perception.objects import Sighted
 
 HALL = Map([Block("north", 0.0, 5.0, 8.0, 0.1)], [Block("stand", 0.5, 0.0, 0.3, 0.3)])
 
@@ -50,7 +50,7 @@ class WillingBody(WalkingBody):
     """It stands at the origin; `seen` is what it sees."""
 
     def __init__(self):
-        with mock.patch("wholebody.cli.people.walking_body.Requests"):  # there is no daemon to ask
+        with mock.patch("wholebody.operator.robot.robot.Requests"):  # there is no daemon to ask
             super().__init__(robots.load("hubo2plus"), "willing", HALL)
         self.walker, self.hands, self.seen = Willing(), Willing(), []
         self.legs.connected = lambda: self.walker

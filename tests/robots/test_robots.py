@@ -10,7 +10,7 @@ from robot_dynamics import assert_equal, by_mujoco, by_pinocchio, random_state
 from wholebody import robots
 from wholebody.errors import BadRobot
 from wholebody.robots import catalog, geometry, hubo2plus
-from wholebody.robots.mjcf import write_mjcf
+from wholebody.robots.formats.mjcf_writer import write_mjcf
 
 NAMES = (
     "atlas atlas_v5 dreamer dreamer_full hoap3 hrp2 hubo2plus minihubo teo trikey valkyrie".split()  # noqa: SIM905

@@ -9,8 +9,8 @@ from robot_dynamics import assert_equal, by_mujoco, by_pinocchio, example_robot,
 
 from wholebody import robots
 from wholebody.errors import BadRobot, RobotWarning, UnknownName
-from wholebody.robots.mjcf import write_mjcf
-from wholebody.robots.urdf import write_urdf
+from wholebody.robots.formats.mjcf_writer import write_mjcf
+from wholebody.robots.formats.urdf import write_urdf
 
 # name: file, moving joints, mass in kg, must be repaired
 EXAMPLES = {

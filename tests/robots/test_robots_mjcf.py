@@ -8,7 +8,7 @@ from robot_dynamics import assert_equal, by_mujoco, by_pinocchio, random_state
 
 from wholebody import robots
 from wholebody.errors import BadRobot, RobotWarning
-from wholebody.robots.mjcf import write_mjcf
+from wholebody.robots.formats.mjcf_writer import write_mjcf
 
 DEFAULTS = """
 <mujoco model="walker">

@@ -9,8 +9,8 @@ import pytest
 
 from wholebody import robots
 from wholebody.messages import Mode
-from wholebody.motion import library
-from wholebody.motion.resting import FrameRest, rests
+from wholebody.motion import files
+from wholebody.motion.static_poses import FrameRest, rests
 from wholebody.robots import geometry
 from wholebody.robots.robot import Placement, Robot
 from wholebody.simulation import Simulation
@@ -23,7 +23,7 @@ FRAMES = [("roll_left", 5), ("roll_left", 6), ("roll_left", 9), ("roll_left", 10
 @pytest.mark.parametrize(("name", "number"), FRAMES)
 def test_a_frame_falls_if_it_says_so_and_rests_if_it_does_not(name, number):
     robot = robots.load("atlas")
-    each = rests(library.key_frames(robot, name))[number - 1]
+    each = rests(files.key_frames(robot, name))[number - 1]
     assert (each.rest.margin < 0) == each.frame.falls
     assert (turned_when_held(robot, each) > math.radians(10)) == each.frame.falls
 

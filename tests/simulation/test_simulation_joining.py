@@ -11,11 +11,11 @@ from simulator_peers import PERIOD, make_channels, new_records, process, simulat
 
 from wholebody import messages, robots
 from wholebody.channels import Channel
+from wholebody.drivers.interface import Plant
+from wholebody.drivers.simulator_link import SimulatorLink
 from wholebody.errors import BadSimulation, SimulationDiverged
-from wholebody.hardware.plant import Plant
-from wholebody.hardware.simulator_link import SimulatorLink
 from wholebody.messages import Mode
-from wholebody.simulation import Pace, SensorModel, SimulatedPlant, Simulation, join, joining
+from wholebody.simulation import Pace, SensorModel, SimulatedPlant, Simulation, join, lockstep
 
 ROBOT = "hoap3"
 ARM = "R_SAA"
@@ -79,7 +79,7 @@ def test_through_the_link_states_are_bit_by_bit_those_of_the_simulation_itself(r
 
 
 def test_without_a_pace_it_never_waits_for_real_time(robot, monkeypatch):
-    monkeypatch.setattr(joining, "sleep_until", pytest.fail)
+    monkeypatch.setattr(lockstep, "sleep_until", pytest.fail)
     with Joined(Simulation(robot, physics=False)) as joined, SimulatorLink(robot) as link:
         _, reference = new_records(robot)
         reference["mask"] = False

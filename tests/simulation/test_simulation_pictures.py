@@ -13,8 +13,7 @@ from wholebody.cli import application
 from wholebody.errors import BadSimulation
 from wholebody.simulation import Simulation
 from wholebody.simulation.cameras import View
-from wholebody.simulation.film import Recording
-from wholebody.simulation.pictures import portrait, side_by_side, write_png
+from wholebody.simulation.film import Recording, portrait, side_by_side, write_png
 
 
 def read_png(path):

@@ -16,8 +16,8 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from wholebody.errors import OutOfReach
 from wholebody.kinematics.collision import Collisions
-from wholebody.kinematics.iterative import InverseKinematics
-from wholebody.kinematics.iterative_goals import PoseGoal
+from wholebody.kinematics.inverse import InverseKinematics
+from wholebody.kinematics.inverse_goals import PoseGoal
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.robots.robot import Robot

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from wholebody.behaviors.holding import ARMS, hand_of
+from wholebody.behaviors.carrying import ARMS, hand_of
 from wholebody.errors import BadGoal, BadState
 from wholebody.kinematics import GoalError
-from wholebody.kinematics.iterative_goals import rotation_gap
-from wholebody.kinematics.iterative_rates import pseudo_inverse
-from wholebody.kinematics.iterative_variables import variables_of
+from wholebody.kinematics.inverse_goals import rotation_gap, variables_of
+from wholebody.kinematics.inverse_rates import pseudo_inverse
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot

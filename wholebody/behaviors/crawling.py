@@ -14,11 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from wholebody.errors import BadFootsteps, GroundMissing, SensorLost
-from wholebody.hardware import Record
 from wholebody.locomotion.crawling.crawler import Crawler
 from wholebody.locomotion.crawling.gait import CrawlGait
 from wholebody.locomotion.crawling.pattern import ORIGIN
-from wholebody.locomotion.footsteps import Place, Velocity
+from wholebody.locomotion.walking.footsteps import Place, Velocity
+from wholebody.messages import Record
 from wholebody.robots.robot import Robot
 
 NEAR, TURNED = 0.03, math.radians(2.0)

@@ -15,8 +15,8 @@ import math
 from collections.abc import Callable
 
 from wholebody.behaviors.crawling import Crawling
+from wholebody.behaviors.lying_motions import OntoLimbs
 from wholebody.behaviors.movement_desk import MovementDesk, UnderWay
-from wholebody.behaviors.onto_limbs import OntoLimbs
 from wholebody.behaviors.order_desk import fitting
 from wholebody.behaviors.walking_orders import (
     Bearing,
@@ -25,8 +25,8 @@ from wholebody.behaviors.walking_orders import (
     Stage,
 )
 from wholebody.errors import BadFootsteps, WholebodyError
-from wholebody.hardware import Record
-from wholebody.motion.captured_gait import CRAWLING
+from wholebody.messages import Record
+from wholebody.motion.capture.gait import CRAWLING
 
 CONTROLLER = "crawl"
 _BEARING = tuple(Bearing.RIGHT if part.startswith("left") else Bearing.LEFT for part in CRAWLING)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from wholebody.behaviors.walking_orders import Stage, report_record
+from wholebody.drivers import Names
 from wholebody.errors import LayoutMismatch, NoController, TooManyWriters
-from wholebody.hardware import Names
 from wholebody.messages import TEXT_SIZE, Dtype
 from wholebody.parameters.owned import Opened
 

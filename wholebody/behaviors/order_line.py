@@ -8,8 +8,8 @@ from typing import Any
 
 from wholebody.behaviors.walking_orders import Report, Stage, read_report
 from wholebody.channels import Channel
+from wholebody.drivers import Names
 from wholebody.errors import ChannelError, NoController, OrderNotDone
-from wholebody.hardware import Names
 from wholebody.parameters.owned import Opened
 
 SLICE = 0.1

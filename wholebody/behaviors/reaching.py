@@ -18,9 +18,8 @@ from scipy.interpolate import CubicSpline
 
 from wholebody.behaviors.arms import Arm, Reach, hand_links, hands
 from wholebody.errors import BadRobot, BadState, UnknownName
-from wholebody.hardware import Record
 from wholebody.kinematics.collision import Collisions
-from wholebody.messages import Mode
+from wholebody.messages import Mode, Record
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.robots.robot import Robot

@@ -14,14 +14,22 @@ outcome = grab.run(events_of(Remote("reach")))       # done or failed
 
 from __future__ import annotations
 
+import json
+import math
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from wholebody.channels.channel import Writer
-from wholebody.errors import BadStateMachine, UnknownName
-from wholebody.messages import TEXT_SIZE
+from wholebody.drivers import Names
+from wholebody.errors import BadStateMachine, MissingExtra, UnknownName
+from wholebody.messages import TEXT_SIZE, Dtype
+from wholebody.parameters.owned import Opened
 from wholebody.parameters.remote import Remote
 
 Wait = Callable[[Sequence[str], float | None], str | None]
@@ -162,3 +170,122 @@ def announce(writer: Writer) -> Watch:
         writer.put()
 
     return watch
+
+
+ENDING = ".machine"
+LARGEST = 16_384
+"""Bytes of a machine as text."""
+
+
+def machine_record() -> Dtype:
+    """Build a machine as JSON, and when it changed last, by time.monotonic()."""
+    return np.dtype([("time", "<f8"), ("size", "<u4"), ("text", "u1", (LARGEST,))], align=True)
+
+
+class Published(Opened):
+    """A Watch that puts the machine on a channel of a robot at every change; who closes it takes it off the page."""
+
+    def __init__(self, name: str, robot: str = "") -> None:
+        super().__init__()
+        self._out = self._writer(f"{Names(robot).robot}.{name}{ENDING}", machine_record(), 4, 1)
+
+    def __call__(self, machine: StateMachine, change: Change) -> None:
+        """Put it."""
+        data = json.dumps({"why": change.why, "machines": described(machine)}).encode()
+        if len(data) > LARGEST:
+            raise BadStateMachine(f"machine '{machine.name}' is too large to be published: {len(data)} bytes")
+        message = self._out.message
+        message["time"], message["size"] = change.time, len(data)
+        message["text"][: len(data)] = np.frombuffer(data, np.uint8)
+        self._out.put()
+
+
+def described(machine: StateMachine, name: str = "") -> list[dict[str, Any]]:
+    """A machine and those inside its states as plain data: states, transitions (from, to, why), and the current one."""
+    name = name or machine.name
+    states = machine.states.values()
+    here = {
+        "name": name,
+        "states": list(machine.states),
+        "transitions": [(state.name, *way) for state in states for way in _ways(state)],
+        "current": machine.current.name if machine.current is not None else "",
+    }
+    inside = [described(each.inside, f"{name}/{each.name}") for each in states if each.inside is not None]
+    return [here, *(each for one in inside for each in one)]
+
+
+def _ways(state: State) -> list[tuple[str, str]]:
+    """Where a state leads, and why."""
+    late = [] if state.late is None else [(state.late, f"{state.timeout:g} s")]
+    return [*((target, event) for event, target in state.on.items()), *late]
+
+
+RADIUS = 1.0
+CLEAR = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
+CURRENT, OTHER = "#ffcf66", "#e8eef4"
+
+
+def picture(file: str | Path) -> Watch:
+    """Draw the machine into a PNG file at every change, its current state marked; readers never see half a picture."""
+    path = Path(file)
+
+    def watch(machine: StateMachine, change: Change) -> None:
+        unfinished = path.with_name(f".{path.name}.new")
+        draw(machine, unfinished)
+        os.replace(unfinished, path)
+
+    return watch
+
+
+def draw(machine: StateMachine, file: str | Path) -> None:
+    """Draw a machine, and beside it the machines inside its states."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("matplotlib", "plot") from None
+    machines = _all(machine)
+    figure = Figure(figsize=(5.5 * len(machines), 5.5), layout="constrained")
+    panels = figure.subplots(1, len(machines), squeeze=False)
+    for panel, each in zip(panels[0], machines, strict=True):
+        _draw_one(panel, each)
+    figure.savefig(file, dpi=90, format="png")
+
+
+def _all(machine: StateMachine) -> list[StateMachine]:
+    inside = [state.inside for state in machine.states.values() if state.inside is not None]
+    return [machine, *(each for one in inside for each in _all(one))]
+
+
+def _draw_one(panel: Any, machine: StateMachine) -> None:
+    count = len(machine.states)
+    turns = {name: math.pi / 2 - 2 * math.pi * index / count for index, name in enumerate(machine.states)}
+    places = {name: (RADIUS * math.cos(turn), RADIUS * math.sin(turn)) for name, turn in turns.items()}
+    for state in machine.states.values():
+        for target, label in _labels(state).items():
+            _arrow(panel, places[state.name], places[target], label)
+    for name, (x, y) in places.items():
+        colour = CURRENT if machine.current is machine.states[name] else OTHER
+        box = {"boxstyle": "round,pad=0.5", "facecolor": colour, "edgecolor": "#445"}
+        panel.text(x, y, name, ha="center", va="center", fontsize=9, bbox=box, zorder=3)
+    panel.set_title(machine.name, fontsize=10)
+    panel.set_xlim(-1.5, 1.5)
+    panel.set_ylim(-1.4, 1.4)
+    panel.set_axis_off()
+
+
+def _labels(state: State) -> dict[str, str]:
+    """What leads from a state to each that follows it."""
+    found: dict[str, list[str]] = {}
+    for event, target in state.on.items():
+        found.setdefault(target, []).append(event)
+    if state.late is not None:
+        found.setdefault(state.late, []).append(f"{state.timeout:g} s")
+    return {target: "\n".join(reasons) for target, reasons in found.items()}
+
+
+def _arrow(panel: Any, begin: tuple[float, float], end: tuple[float, float], label: str) -> None:
+    style = {"arrowstyle": "-|>", "color": "#667", "connectionstyle": "arc3,rad=0.18", "shrinkA": 22, "shrinkB": 22}
+    panel.annotate("", xy=end, xytext=begin, arrowprops=style)
+    x, y = (begin[0] + end[0]) / 2, (begin[1] + end[1]) / 2
+    aside = 0.09 * (end[1] - begin[1]), -0.09 * (end[0] - begin[0])
+    panel.text(x + aside[0], y + aside[1], label, fontsize=7, ha="center", va="center", color="#335", bbox=CLEAR)

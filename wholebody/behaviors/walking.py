@@ -14,14 +14,13 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wholebody.behaviors.rising import Rising
+from wholebody.behaviors.stand_up import Rising
 from wholebody.errors import BadFootsteps, BadGait, SensorLost, VelocityClamped
 from wholebody.estimation import AnkleSpring, Balance
-from wholebody.hardware import Record
-from wholebody.locomotion import stride
 from wholebody.locomotion.balance.recovery import closing_step
 from wholebody.locomotion.balance.support_area import Soles
-from wholebody.locomotion.footsteps import (
+from wholebody.locomotion.walking import step_limits
+from wholebody.locomotion.walking.footsteps import (
     OTHER,
     OUTWARD,
     Feet,
@@ -35,8 +34,9 @@ from wholebody.locomotion.footsteps import (
     in_place,
     to_place,
 )
-from wholebody.locomotion.gait import Gait, need_soles
-from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.walking.gait import Gait, need_soles
+from wholebody.locomotion.walking.walker import Walker
+from wholebody.messages import Record
 from wholebody.model.layout import Integers
 from wholebody.robots.robot import Robot
 
@@ -68,7 +68,7 @@ class Walking:
         self.walker = Walker(robot, gait, stabilizer, ankles, period)
         self._soles = Soles(robot, scale=0.8)
         if gait is None:
-            stride.fit(self.walker)
+            step_limits.fit(self.walker)
         self.trouble = ""
         self.up = False  # whether it has stood up, and balances
         self._fallen = False

@@ -24,7 +24,7 @@ from wholebody.behaviors.walking_orders import (
     write_order,
 )
 from wholebody.errors import BadFootsteps, NoController
-from wholebody.locomotion.footsteps import Footstep
+from wholebody.locomotion.walking.footsteps import Footstep
 
 
 class WalkingClient(OrderLine):

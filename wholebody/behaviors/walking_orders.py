@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wholebody.locomotion.footsteps import OUTWARD, Footstep, Place, Side
+from wholebody.locomotion.walking.footsteps import OUTWARD, Footstep, Place, Side
 from wholebody.messages import TEXT_SIZE, Dtype
 
 CONTROLLER = "walk"

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from wholebody.channels.bridge import Bridge
-from wholebody.channels.mirror import MirrorStatus
+from wholebody.channels.bridge.bridge import Bridge
+from wholebody.channels.bridge.mirror import MirrorStatus
 
 REFRESH_SECONDS = 0.5
 LINE_EVERY = 10  # refreshes between two lines, when nobody watches a table

@@ -34,15 +34,15 @@ def check(
         return
     from wholebody.cli import motion as motions
     from wholebody.configuration.reading import find, read, ready
-    from wholebody.motion import library
+    from wholebody.motion import files
 
     if not file:
         for name in ready():
             first = find(name).read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
             console.print(f"[bold]{name}[/]  {first}")
-        console.print(f"motions: {', '.join(library.everything())}")
+        console.print(f"motions: {', '.join(files.everything())}")
         return
-    motion = library.find(file)
+    motion = files.find(file)
     if motion is not None:
         motions.check(motion)
         return

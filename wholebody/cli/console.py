@@ -11,10 +11,10 @@ from typing import Annotated
 
 import typer
 
-from wholebody.cli.processes.plan import FILTERS
-from wholebody.cli.terminal.commands import COMMANDS, execute, find
-from wholebody.cli.terminal.session import EVERY, Session
 from wholebody.errors import WholebodyError
+from wholebody.operator.console.commands import COMMANDS, execute, find
+from wholebody.operator.console.session import EVERY, Session
+from wholebody.processes.launch_plan import FILTERS
 
 HISTORY_LINES = 1000
 

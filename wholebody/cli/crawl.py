@@ -19,23 +19,29 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
 from wholebody.behaviors.crawling_client import CrawlingClient
-from wholebody.behaviors.imitating import Imitating
-from wholebody.behaviors.imitating_blindly import ImitatingBlindly
-from wholebody.cli.motions.capture import Handed, Part, Unit, Up, fitting, opened, progress_shown
-from wholebody.cli.shows.ground import NODDING, Eye, known_ground
-from wholebody.cli.shows.live import Process, follow
-from wholebody.cli.shows.lying import Controller, Lying, base_of, played, posture_and_base
-from wholebody.cli.shows.support import SupportShown
+from wholebody.behaviors.imitation import Imitating, ImitatingBlindly
+from wholebody.behaviors.support_display import SupportDisplay
+from wholebody.cli.motion_capture import Handed, Part, Unit, Up, fitting, opened, progress_shown
 from wholebody.estimation.support_view import SupportPublisher
-from wholebody.hardware import Record
-from wholebody.locomotion.crawling.captured import changes_of, crawls_by_feel
+from wholebody.locomotion.crawling.gait import changes_of, crawls_by_feel, rough_gait_of
 from wholebody.locomotion.crawling.odometry import heading
-from wholebody.locomotion.crawling.rough_gait import rough_gait_of
+from wholebody.messages import Record
 from wholebody.model import Model
-from wholebody.motion.capture import Capture
-from wholebody.motion.captured_gait import CapturedGait
-from wholebody.motion.imitation import Imitation
-from wholebody.motion.retarget import imitate
+from wholebody.motion.capture.capture import Capture
+from wholebody.motion.capture.gait import CapturedGait
+from wholebody.motion.capture.imitation import Imitation
+from wholebody.motion.capture.retarget import imitate
+from wholebody.operator.recordings.crawl_setup import (
+    NODDING,
+    Controller,
+    Eye,
+    Lying,
+    base_of,
+    known_ground,
+    played,
+    posture_and_base,
+)
+from wholebody.operator.recordings.script import Process, follow
 from wholebody.robots.robot import Robot
 from wholebody.simulation import SensorModel, Simulation
 from wholebody.simulation.cameras import View
@@ -170,7 +176,7 @@ def crawl(
 ) -> None:
     """See a virtual robot roll over, get on wrists and knees, crawl forward, turn, crawl back; or as a person did."""
     if name:
-        follow(name, order or ["stand"], Process(CrawlingClient, "wholebody.cli.processes.crawl"), console)
+        follow(name, order or ["stand"], Process(CrawlingClient, "wholebody.processes.crawl"), console)
         return
     loaded = robots.load(robot)
     imitation = None if source is None else imitated(opened(source, unit, up, handed, part), Model(loaded))
@@ -242,7 +248,7 @@ def get_on_limbs(run: Crawl, crawling: Crawling, lying: Lying) -> None:
 def crawl_about(run: Crawl, crawling: Crawling, todo: dict[str, Act], sees: Eye | None, out: Path) -> None:
     """Rest, then do one thing after the other, until there is trouble; what bore, and the centre of mass, is drawn."""
     with SupportPublisher(run.robot.name) as publisher:
-        shown = SupportShown(crawling.crawler, publisher)
+        shown = SupportDisplay(crawling.crawler, publisher)
         for name, act in {"rest": lambda: None, **todo}.items():
             if not crawling.stopped:
                 run.follow(name, obeying(crawling, act, shown, sees), lambda: crawling.progress)
@@ -262,7 +268,7 @@ def seeing(crawling: Crawling, simulation: Simulation, scene: str, camera: bool,
     return None
 
 
-def obeying(crawling: Crawling, act: Act, shown: SupportShown, sees: Eye | None = None) -> Controller:
+def obeying(crawling: Crawling, act: Act, shown: SupportDisplay, sees: Eye | None = None) -> Controller:
     """A controller that tells it one thing first, and is done when the robot rests again, a while later at least."""
     least = 1.0 if sees is None else NODDING
     began: list[float] = []

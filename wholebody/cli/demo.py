@@ -18,8 +18,8 @@ from rich.live import Live
 from rich.table import Table
 
 from wholebody.channels import Reader, directory, wait_any
-from wholebody.cli.processes import demo as processes
 from wholebody.errors import ChannelInUse, ChannelNotFound
+from wholebody.processes import demo as processes
 
 KILLED = "nod"
 
@@ -140,7 +140,7 @@ def _check_of(name: str) -> Callable[[Any], bool]:
 
 
 def _spawn(role: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "wholebody.cli.processes.demo", role, str(os.getpid())])
+    return subprocess.Popen([sys.executable, "-m", "wholebody.processes.demo", role, str(os.getpid())])
 
 
 def _wait_until_all_talk(watches: list[Watch]) -> None:

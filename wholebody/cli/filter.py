@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from wholebody.cli.looks.watching import nothing_runs
-from wholebody.cli.processes.plan import filter_request
-from wholebody.daemon import filter_process
+from wholebody.daemon import filters
+from wholebody.drivers import Names
 from wholebody.errors import ChannelNotFound, NoRobot
-from wholebody.hardware import Names
+from wholebody.operator.monitor.watcher import nothing_runs
+from wholebody.processes.launch_plan import filter_request
 
 
 def filter(
@@ -30,6 +30,6 @@ def filter(
         f"{names.unfiltered(controller)} → {words} → {names.reference(controller)}, every {period:g} s", highlight=False
     )
     try:
-        filter_process.run(controller, names.robot, mode, value, period)
+        filters.run(controller, names.robot, mode, value, period)
     except ChannelNotFound as error:
         raise NoRobot(nothing_runs(names.robot)) from error

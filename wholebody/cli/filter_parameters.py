@@ -12,14 +12,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wholebody.cli.looks.watching import Tap
-from wholebody.cli.processes.plan import FILTERS
-from wholebody.cli.terminal.requests import Requests
+from wholebody.channels.subscription import Subscription
 from wholebody.daemon.filters import GREATEST_LENGTH, LENGTH
 from wholebody.errors import BadParameter, NoRobot, UnknownName
 from wholebody.messages import Filter, Verb
+from wholebody.operator.console.session import Requests
 from wholebody.parameters import Bounds, Parameters, Unit
 from wholebody.parameters.reflection import About, Slot, Value
+from wholebody.processes.launch_plan import FILTERS
 
 GROUP = "filter"
 PATIENCE = 2.0
@@ -59,7 +59,7 @@ class FilterParameters:
 
     def __init__(self, name: str = "") -> None:
         self._requests = Requests(name)
-        self._report = Tap(self._requests.names.report)
+        self._report = Subscription(self._requests.names.report)
         joints = self._requests.joints
         self._filters = [JointFilter() for _ in joints]
         self._told = 0.0  # when something was changed last; older reports do not know of it

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Self
 
+from wholebody.drivers import Clock, Connection, Loopback, RobotInterface, SteadyClock, connect
+from wholebody.drivers.udp import UdpRobot
 from wholebody.errors import BadPeriod
-from wholebody.hardware import Clock, Connection, Loopback, RobotInterface, SteadyClock, connect
-from wholebody.hardware.udp import UdpRobot
 from wholebody.messages import Silence
 from wholebody.robots.robot import Robot
 
@@ -27,7 +27,7 @@ def simulation(
     step: float = 0.001,
 ) -> RobotInterface:
     """The robot in MuJoCo, in this process, in real time or as fast as it goes."""
-    from wholebody.cli.shows.paced import PacedSimulation
+    from wholebody.operator.recordings.world import PacedSimulation
     from wholebody.simulation import Simulation
 
     kind = PacedSimulation if real_time else Simulation

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.live import Live
 
-from wholebody.channels.recording import Recorder
+from wholebody.channels.recording.recorder import Recorder
 from wholebody.realtime import until_told
 
 SHOW_EVERY = 0.5

@@ -14,17 +14,15 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 
 from wholebody import robots
-from wholebody.cli.motions.capture import capture, imitate
-from wholebody.cli.motions.gait import gait
-from wholebody.cli.motions.rests import show_rests
-from wholebody.cli.motions.support import support
+from wholebody.cli.motion_capture import capture, imitate
+from wholebody.cli.motion_gait import gait, show_rests, support
 from wholebody.cli.sim import Summary
+from wholebody.drivers import connect
 from wholebody.errors import BadMotionFile, LimitsExceeded, WrongRecord
-from wholebody.hardware import connect
 from wholebody.kinematics import Collisions
 from wholebody.motion import JointTable, KeyFrames, Limits, Plan, Trajectory, files, plan, play, plot
 from wholebody.motion.files import writable
-from wholebody.motion.playing import Played, posture_of
+from wholebody.motion.playback import Played, posture_of
 from wholebody.robots import Robot
 from wholebody.simulation import Simulation
 from wholebody.simulation.film import Recording

@@ -18,41 +18,41 @@ import typer
 from rich import print as show
 
 from wholebody import robots
-from wholebody.cli.people import reception
-from wholebody.cli.people.desk_place import DeskPlace
-from wholebody.cli.people.page_sight import PageSight
-from wholebody.cli.people.walking_body import WalkingBody
-from wholebody.collaboration.page import PORT, SILENCE
-from wholebody.collaboration.rcp.desk import Desk
-from wholebody.collaboration.rcp.server import LOCAL, Server
-from wholebody.collaboration.rcp.users import Role, User, Users
 from wholebody.errors import BadConfiguration
+from wholebody.operator.page import PORT, SILENCE
+from wholebody.operator.rcp.command_server import Desk
+from wholebody.operator.rcp.server import LOCAL, Server
+from wholebody.operator.rcp.users import Role, User, Users
+from wholebody.operator.robot import options
+from wholebody.operator.robot.options import DeskPlace
+from wholebody.operator.robot.page_view import PageSight
+from wholebody.operator.robot.robot import WalkingBody
 
 if TYPE_CHECKING:
-    from wholebody.collaboration.page.server import PageServer
+    from wholebody.operator.page.server import PageServer
 
 WHO = "operator"
 """The user that the address with the token is for."""
 
 
 def page(
-    name: reception.NameOption = "",
-    host: reception.HostOption = "127.0.0.1",
+    name: options.NameOption = "",
+    host: options.HostOption = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on; 0 for any that is free.")] = PORT,
     called: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A name of this machine that browsers may ask for.")
     ] = None,
     rcp: Annotated[int | None, typer.Option(help="Take lines of text there too (docs/rcp.md); 0 for any port.")] = None,
-    users: reception.UsersOption = None,
-    map: reception.MapOption = None,
-    certificate: reception.CertificateOption = None,
-    key: reception.KeyOption = None,
+    users: options.UsersOption = None,
+    map: options.MapOption = None,
+    certificate: options.CertificateOption = None,
+    key: options.KeyOption = None,
     silence: Annotated[
         float, typer.Option(min=0.8, help="Seconds without a word of the page in control until the robot stops.")
     ] = SILENCE,
-    walk: reception.WalkOption = True,
-    camera: reception.CameraOption = True,
-    robot: reception.RobotOption = "",
+    walk: options.WalkOption = True,
+    camera: options.CameraOption = True,
+    robot: options.RobotOption = "",
     open: Annotated[
         bool | None,
         typer.Option("--open/--no-open", help="Open it in a browser; left out, if this is a terminal on a desktop."),
@@ -64,13 +64,13 @@ def page(
     """
     token = secrets.token_urlsafe(16)
     known = Users([User.new(WHO, Role.OPERATOR, token), *_others(users)])
-    which = reception.robot_of(name, robot)
-    body = WalkingBody(robots.load(which), name, reception.map_of(name, map))
-    desk, tls = Desk(body, known), reception.encryption(certificate, key)
+    which = options.robot_of(name, robot)
+    body = WalkingBody(robots.load(which), name, options.map_of(name, map))
+    desk, tls = Desk(body, known), options.encryption(certificate, key)
     with (
         DeskPlace(name) as place,
-        reception.controllers(name, which, walk),
-        reception.camera(name, camera),
+        options.controllers(name, which, walk),
+        options.camera(name, camera),
         contextlib.closing(body),
         contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
     ):
@@ -80,7 +80,7 @@ def page(
 
 def _others(file: Path | None) -> list[User]:
     """The users of a file, none of whom may take the place of the one with the token."""
-    found = reception.users_of(file)
+    found = options.users_of(file)
     if any(user.name == WHO for user in found):
         raise BadConfiguration(f"{file}: '{WHO}' is who has the address with the token; call that user something else")
     return found
@@ -120,9 +120,9 @@ def open_in_browser(address: str) -> None:
 
 
 async def _serve(sight: PageSight, desk: Desk, serving: Serving, token: str, place: DeskPlace) -> None:
-    from wholebody.collaboration.page.server import PageServer
+    from wholebody.operator.page.server import PageServer
 
-    reception.end_when_told()
+    options.end_when_told()
     host, tls = serving.host, serving.tls
     async with contextlib.AsyncExitStack() as stack:
         page = PageServer(sight, desk, host, serving.port, tls, serving.silence, serving.called)

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from wholebody.channels.playback import Recording
+from wholebody.channels.recording.playback import Recording
 from wholebody.errors import BadRecording, MissingExtra, UnknownName
 
 

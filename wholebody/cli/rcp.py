@@ -12,28 +12,28 @@ import typer
 from rich import print as show
 
 from wholebody import robots
-from wholebody.cli.people import reception
-from wholebody.cli.people.desk_place import DeskPlace
-from wholebody.cli.people.walking_body import WalkingBody
-from wholebody.collaboration.rcp.desk import Desk, Rules
-from wholebody.collaboration.rcp.server import LOCAL, PORT, Server
-from wholebody.collaboration.rcp.users import Users
+from wholebody.operator.rcp.command_server import Desk, Rules
+from wholebody.operator.rcp.server import LOCAL, PORT, Server
+from wholebody.operator.rcp.users import Users
+from wholebody.operator.robot import options
+from wholebody.operator.robot.options import DeskPlace
+from wholebody.operator.robot.robot import WalkingBody
 
 
 def rcp(
-    name: reception.NameOption = "",
-    host: reception.HostOption = "127.0.0.1",
+    name: options.NameOption = "",
+    host: options.HostOption = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on; 0 for any that is free.")] = PORT,
-    users: reception.UsersOption = None,
-    map: reception.MapOption = None,
-    certificate: reception.CertificateOption = None,
-    key: reception.KeyOption = None,
-    walk: reception.WalkOption = True,
-    camera: reception.CameraOption = True,
+    users: options.UsersOption = None,
+    map: options.MapOption = None,
+    certificate: options.CertificateOption = None,
+    key: options.KeyOption = None,
+    walk: options.WalkOption = True,
+    camera: options.CameraOption = True,
     control_timeout: Annotated[
         float, typer.Option(min=0.5, help="Seconds of silence after which control is lost, and the robot stops.")
     ] = 30.0,
-    robot: reception.RobotOption = "",
+    robot: options.RobotOption = "",
     new_user: Annotated[str, typer.Option(metavar="USER", help="Print a line for the file of users, and end.")] = "",
     role: Annotated[str, typer.Option(help="Of the new user: observer, operator, administrator.")] = "operator",
 ) -> None:
@@ -50,18 +50,18 @@ def rcp(
     Without a file of users, whoever connects from this machine may control the robot, and nobody else.
     """
     if new_user:
-        line, secret = reception.new_user(new_user, role)
+        line, secret = options.new_user(new_user, role)
         print(line)
         print(f"the secret of {new_user}, which is kept nowhere: {secret}", file=sys.stderr)
         return
-    which = reception.robot_of(name, robot)
-    body = WalkingBody(robots.load(which), name, reception.map_of(name, map))
-    desk = Desk(body, Users(reception.users_of(users)), Rules(control_timeout=control_timeout))
-    tls = reception.encryption(certificate, key)
+    which = options.robot_of(name, robot)
+    body = WalkingBody(robots.load(which), name, options.map_of(name, map))
+    desk = Desk(body, Users(options.users_of(users)), Rules(control_timeout=control_timeout))
+    tls = options.encryption(certificate, key)
     with (
         DeskPlace(name) as place,
-        reception.controllers(name, which, walk),
-        reception.camera(name, camera, pictures=False),
+        options.controllers(name, which, walk),
+        options.camera(name, camera, pictures=False),
         contextlib.closing(body),
         contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
     ):
@@ -69,7 +69,7 @@ def rcp(
 
 
 async def _serve(desk: Desk, host: str, port: int, tls: ssl.SSLContext | None, place: DeskPlace) -> None:
-    reception.end_when_told()
+    options.end_when_told()
     async with Server(desk, host, port, tls) as server:
         place.announce(f"RCP at {host}:{server.port}")
         show(f"RCP is at {host}:{server.port}{', encrypted' if tls else ''}; Ctrl-C ends it", flush=True)

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from wholebody.cli.looks.tables import (
+from wholebody.errors import MissingExtra
+from wholebody.operator.monitor.tables import (
     controller_table,
     event_table,
     headline,
@@ -19,8 +20,7 @@ from wholebody.cli.looks.tables import (
     stage_table,
     wide_console,
 )
-from wholebody.cli.looks.watching import Watcher
-from wholebody.errors import MissingExtra
+from wholebody.operator.monitor.watcher import Watcher
 
 
 def read(
@@ -40,7 +40,7 @@ def read(
         show(watcher, group)
     else:
         try:
-            from wholebody.cli.looks.screen import Screen
+            from wholebody.operator.monitor.screen import Screen
         except ModuleNotFoundError as error:
             if not (error.name or "").startswith("textual"):
                 raise

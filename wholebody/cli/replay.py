@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +13,16 @@ from rich.console import Console
 from rich.progress import Progress
 
 from wholebody.channels import Channel
-from wholebody.channels.playback import Recording
+from wholebody.channels.recording.playback import Recording
+from wholebody.configuration.building import build
+from wholebody.configuration.reading import Configuration
+from wholebody.configuration.settings import Settings
+from wholebody.configuration.wiring import loop_of
+from wholebody.control.servo import Servo
 from wholebody.errors import BadRecording
+from wholebody.parameters.documents import Document
+from wholebody.parameters.events import Events
+from wholebody.parameters.journal import Repeat
 from wholebody.parameters.line import ABOUT, told_in
 
 if TYPE_CHECKING:
@@ -73,7 +82,6 @@ def put_again(recording: Recording, channels: list[str], prefix: str, speed: flo
 
 def run_again(recording: Recording) -> tuple[int, int]:
     """Repeat the run of the controller in a log; how many commands were compared, and how many differ."""
-    from wholebody.cli.repeating import Comparison, again
 
     first = _controller(recording)
     told = told_in([each.record for each in _last_told(recording, f"{first}{ABOUT}")])
@@ -113,3 +121,43 @@ def _last_told(recording: Recording, channel: str) -> Iterator[Any]:
     messages = list(recording.messages([channel]))
     parts = int(messages[-1].record["parts"])
     yield from messages[-parts:]
+
+
+class Comparison:
+    """Commands of a log beside those of a run, by their time, bit by bit."""
+
+    def __init__(self, commands: Any) -> None:
+        self._logged = {float(each["time"]): each.tobytes() for each in commands}
+        self.compared = self.differ = 0
+
+    def look(self, servo: Servo) -> None:
+        """Compare the command that was just written."""
+        logged = self._logged.get(servo.time)
+        if logged is not None:
+            self.compared += 1
+            self.differ += logged != servo.reference.raw.tobytes()
+
+
+@contextlib.contextmanager
+def again(told: dict[str, Any], applied: Any, file: Path) -> Iterator[Servo]:
+    """The loop that a log tells of, in simulated time, with nothing open to the outside."""
+    from wholebody.simulation import Simulation
+
+    settings = Settings.model_validate(told["configuration"])
+    if settings.interface.type != "simulation":
+        raise BadRecording(
+            f"{file} is the log of a robot by '{settings.interface.type}'; only simulations can be repeated"
+        )
+    if settings.model_beside:
+        raise BadRecording(
+            f"{file} is the log of a run with model_beside, which takes models when they are ready; log one without"
+        )
+    built = build(Configuration(settings, Document(file)))
+    options = {key: value for key, value in settings.interface.options.items() if key != "real_time"}
+    options["step"] = min(options.get("step", 0.001), built.period)
+    with Simulation(built.robot, options.pop("scene", "flat"), control_period=built.period, **options) as simulation:
+        servo = loop_of(built, simulation, simulation)
+        Events(built.parameters, built.events)
+        repeat = Repeat(built.parameters, [each["path"] for each in told["parameters"]], applied)
+        servo.inputs = (lambda servo: repeat.apply(servo.counters.cycles),)
+        yield servo

@@ -19,8 +19,8 @@ from rich.text import Text
 from wholebody import robots
 from wholebody.errors import BadRobot
 from wholebody.robots import geometry
-from wholebody.robots.mjcf import write_mjcf
-from wholebody.robots.urdf import write_urdf
+from wholebody.robots.formats.mjcf_writer import write_mjcf
+from wholebody.robots.formats.urdf import write_urdf
 
 app = typer.Typer(help="Which robots there are.", invoke_without_command=True)
 
@@ -58,7 +58,7 @@ def listing(
 
 def _show_pictures(console: Console) -> None:
     """Draw each robot in its stance, in colour, with two dots of the picture to a character."""
-    from wholebody.simulation.pictures import portrait
+    from wholebody.simulation.film import portrait
 
     width, height = 26, 44
     cells = []
@@ -89,7 +89,7 @@ def picture(
     posture: Annotated[str, typer.Option(help="A posture they have.")] = "stand",
 ) -> None:
     """Draw robots in a posture into one picture."""
-    from wholebody.simulation.pictures import portrait, side_by_side, write_png
+    from wholebody.simulation.film import portrait, side_by_side, write_png
 
     with Console(stderr=True).status("drawing"):
         images = [portrait(robots.load(name), (posture,)) for name in names or robots.names()]

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wholebody.drivers.names import default_name
 from wholebody.errors import WholebodyError
-from wholebody.hardware.names import default_name
 
 if TYPE_CHECKING:
-    from wholebody.cli.wiring import Wired
     from wholebody.configuration.building import Built
+    from wholebody.configuration.wiring import Wired
 
 LOG = logging.getLogger("wholebody.run")
 LEVELS = {"DEBUG": 10, "INFO": 20, "WARN": 30, "ERROR": 40, "FATAL": 50}
@@ -50,9 +50,9 @@ def run(
       wholebody get tasks.right_hand.error                        from another terminal
       wholebody set tasks.right_hand.goal 0.4 -0.2 1.0
     """
-    from wholebody.cli.wiring import robot_of, wired
     from wholebody.configuration.building import build
     from wholebody.configuration.reading import read
+    from wholebody.configuration.wiring import robot_of, wired
 
     built = build(choose(read(file), interface, fast))
     set_up_log(built.settings.log_level, built.settings.log_fields)

@@ -14,11 +14,11 @@ import typer
 from rich.console import Console
 
 from wholebody import robots
-from wholebody.cli.looks.watching import Watcher
-from wholebody.cli.processes import life
-from wholebody.cli.processes.plan import Plan, filter_request, plan_of
+from wholebody.drivers.names import default_name
 from wholebody.errors import HardwareError, RobotTaken
-from wholebody.hardware.names import default_name
+from wholebody.operator.monitor.watcher import Watcher
+from wholebody.processes import lifecycle
+from wholebody.processes.launch_plan import Plan, filter_request, plan_of
 
 ASK_BOARDS_SECONDS = 0.5
 console = Console(highlight=False, soft_wrap=True)
@@ -88,38 +88,38 @@ def start(
     if service:
         print(unit(plan))
         return
-    running = life.process_of(life.DAEMON, plan.name)
-    if running is not None and not (plan_of(running) == plan and life.is_lacking(plan)):
+    running = lifecycle.process_of(lifecycle.DAEMON, plan.name)
+    if running is not None and not (plan_of(running) == plan and lifecycle.is_lacking(plan)):
         raise RobotTaken(
             f"a robot called '{plan.name}' is running already (process {running}); stop it (wholebody stop"
             f"{_name_option(plan)}), or give this one another name (--name)"
         )
-    companion = life.companion_to_begin(plan)
-    roles = [role for role in (companion, None if running else life.DAEMON) if role is not None]
+    companion = lifecycle.companion_to_begin(plan)
+    roles = [role for role in (companion, None if running else lifecycle.DAEMON) if role is not None]
     if running is None:
-        life.sweep(plan.name, loaded)
+        lifecycle.sweep(plan.name, loaded)
     if foreground:
         stay(plan, roles)
     else:
         detach(plan, roles)
 
 
-def detach(plan: Plan, roles: list[life.Role]) -> None:
+def detach(plan: Plan, roles: list[lifecycle.Role]) -> None:
     """Begin the processes, wait for the first state, and say what to type next."""
-    log = life.log_file(plan.name)
+    log = lifecycle.log_file(plan.name)
     log.parent.mkdir(parents=True, exist_ok=True)
-    if life.DAEMON in roles:
+    if lifecycle.DAEMON in roles:
         log.unlink(missing_ok=True)
-    children: dict[life.Role, subprocess.Popen[bytes]] = {}
+    children: dict[lifecycle.Role, subprocess.Popen[bytes]] = {}
     try:
         for role in roles:
-            children[role] = life.begin(role, plan, log)
+            children[role] = lifecycle.begin(role, plan, log)
         with Console(stderr=True).status(f"starting {plan.robot}") as status:
-            for waits in life.until_first_state(plan, children, log):
+            for waits in lifecycle.until_first_state(plan, children, log):
                 status.update(f"starting {plan.robot}: waiting for {waits}")
     except BaseException:
         for child in children.values():
-            life.end(child.pid)
+            lifecycle.end(child.pid)
         raise
     console.print(f"[bold]{plan.robot}[/] runs as '{plan.name}' ({_described(plan)}); log: {log}")
     option = _name_option(plan)
@@ -144,9 +144,9 @@ def asleep(name: str) -> bool:
         time.sleep(0.05)
 
 
-def stay(plan: Plan, roles: list[life.Role]) -> None:
+def stay(plan: Plan, roles: list[lifecycle.Role]) -> None:
     """Run until a signal, or until the daemon ends; the companions end with it."""
-    children = [life.begin(role, plan, None) for role in roles]
+    children = [lifecycle.begin(role, plan, None) for role in roles]
     daemon, told = children[-1], []
 
     def pass_on(number: int, frame: FrameType | None) -> None:

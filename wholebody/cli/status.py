@@ -9,12 +9,20 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from wholebody.cli.looks.picture import Picture, seconds
-from wholebody.cli.looks.tables import controller_table, event_table, headline, refusal_table, stage_table, wide_console
-from wholebody.cli.looks.watching import Watcher, nothing_runs
-from wholebody.cli.looks.whole_body import whole_body_table, whole_body_views
-from wholebody.cli.processes import life
 from wholebody.errors import NoRobot
+from wholebody.operator.monitor.status_view import Picture, seconds
+from wholebody.operator.monitor.tables import (
+    controller_table,
+    event_table,
+    headline,
+    refusal_table,
+    stage_table,
+    whole_body_table,
+    whole_body_views,
+    wide_console,
+)
+from wholebody.operator.monitor.watcher import Watcher, nothing_runs
+from wholebody.processes import lifecycle
 
 
 def status(
@@ -37,7 +45,7 @@ def status(
         if as_json or loops:
             raise typer.Exit(0 if loops else 1) from None
         raise
-    processes = {role.name: life.process_of(role, picture.name) for role in life.ROLES}
+    processes = {role.name: lifecycle.process_of(role, picture.name) for role in lifecycle.ROLES}
     if as_json:
         print(json.dumps({**as_object(picture, processes), "whole_body": [asdict(each) for each in loops]}))
     else:
@@ -71,7 +79,7 @@ def show(picture: Picture, processes: dict[str, int | None]) -> None:
     table.add_row("up", seconds(picture.uptime))
     table.add_row("ticks", f"{picture.tick}, every {1000 * picture.period:g} ms, {picture.missed} missed")
     table.add_row("faults", ", ".join(f"{joint} ({what})" for joint, what in picture.faults) or "none")
-    table.add_row("log", str(life.log_file(picture.name)))
+    table.add_row("log", str(lifecycle.log_file(picture.name)))
     console.print(table)
     for title, part, some in (
         ("controllers", controller_table(picture.controllers), bool(picture.controllers)),

@@ -14,8 +14,8 @@ from rich.table import Table
 
 from wholebody import robots
 from wholebody.channels import Channel, Reader
+from wholebody.drivers import Names
 from wholebody.errors import BadMotion, BadMotionFile, ClockJumped
-from wholebody.hardware import Names
 from wholebody.motion import Limits, Teacher
 
 FRESH = 1.0

@@ -19,22 +19,21 @@ from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.behaviors.walking_client import WalkingClient
 from wholebody.channels import directory
-from wholebody.cli.processes import life
-from wholebody.cli.processes.plan import Plan
-from wholebody.cli.shows.film import Film
-from wholebody.cli.shows.live import Process, follow
-from wholebody.cli.shows.report import write_report
-from wholebody.cli.shows.script import ORDERS
-from wholebody.cli.shows.world import WalkedWorld
+from wholebody.drivers import Names
 from wholebody.errors import HardwareError, RobotTaken, UnknownName
-from wholebody.hardware import Names
 from wholebody.locomotion.balance.stabilizers import NAMES
-from wholebody.locomotion.one_leg import trouble_on_one_leg
+from wholebody.locomotion.walking.gait import trouble_on_one_leg
+from wholebody.operator.recordings.film import Film
+from wholebody.operator.recordings.report import write_report
+from wholebody.operator.recordings.script import ORDERS, Process, follow
+from wholebody.operator.recordings.world import WalkedWorld
+from wholebody.processes import lifecycle
+from wholebody.processes.launch_plan import Plan
 from wholebody.robots.robot import Robot
 from wholebody.simulation import ENGINES, SCENES, Pace, SensorModel, join
 
 NAME = "walk_demo"
-PROCESS = "wholebody.cli.processes.walk"
+PROCESS = "wholebody.processes.walk"
 WORDS = ", ".join((*ORDERS, "wait"))
 SAY_EVERY = 2.0
 """s of simulated time from one line to the next, if nothing new happens."""
@@ -91,7 +90,7 @@ def see(
     world: WalkedWorld, robot: str, out: Path, stabilizer: str = "dcm", film: bool = True, fast: bool = False
 ) -> None:
     """Have the world's script done by a daemon and a controller that are begun for it; write film and report."""
-    if life.process_of(life.DAEMON, NAME) is not None:
+    if lifecycle.process_of(lifecycle.DAEMON, NAME) is not None:
         raise RobotTaken(f"another walk runs on this machine as '{NAME}'; wait until it ends")
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -123,7 +122,7 @@ def _written(folder: Path) -> dict[Path, int]:
 def start(stack: ExitStack, description: str, robot: Robot, stabilizer: str, log: Path) -> subprocess.Popen[bytes]:
     """Begin daemon and controller, and return that; both end, and their channels go, when the stack closes."""
     plan = Plan.make(NAME, description, "virtual")
-    life.sweep(NAME, robot)
+    lifecycle.sweep(NAME, robot)
     children: list[subprocess.Popen[bytes]] = []
 
     def end() -> None:
@@ -138,7 +137,7 @@ def start(stack: ExitStack, description: str, robot: Robot, stabilizer: str, log
     stack.callback(end)
     output = stack.enter_context(log.open("wb"))
     for module, *arguments in (
-        (life.DAEMON.module, plan.text()),
+        (lifecycle.DAEMON.module, plan.text()),
         (PROCESS, NAME, description, stabilizer),
     ):
         command = [sys.executable, "-m", module, *arguments]
@@ -153,7 +152,7 @@ def _end_with_parent() -> None:
 
 def _goes_on(world: WalkedWorld, controller: subprocess.Popen[bytes], log: Path) -> bool:
     if controller.poll() is not None:
-        raise HardwareError(f"the controller ended with exit code {controller.returncode}:\n{life.tail(log, 3)}")
+        raise HardwareError(f"the controller ended with exit code {controller.returncode}:\n{lifecycle.tail(log, 3)}")
     return not (world.script.over or world.fallen)
 
 

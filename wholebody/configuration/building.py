@@ -10,18 +10,17 @@ from typing import Any
 
 from wholebody import robots
 from wholebody.configuration import plugins
-from wholebody.configuration.fields import options_of
-from wholebody.configuration.here import begin_here, without_words
+from wholebody.configuration.named_goals import begin_here, without_words
 from wholebody.configuration.reading import Configuration
+from wholebody.configuration.schema import options_of
 from wholebody.configuration.settings import BindingEntry, Named, Settings
 from wholebody.constraints import Constraint
-from wholebody.control.compound import Begin, CompoundTask
-from wholebody.control.gripper import Gripper
 from wholebody.control.impedance import Impedance
-from wholebody.control.joint_pid import JointPID
-from wholebody.control.readings import Readings
+from wholebody.control.introspection.steering import Readings
+from wholebody.control.joint_pid import Gripper, JointPID
+from wholebody.control.preparation import TabledController
+from wholebody.control.problem import Begin, CompoundTask
 from wholebody.control.servo import Controller
-from wholebody.control.tabled import TabledController
 from wholebody.control.transitions import Durations, Transitions
 from wholebody.control.tuning import tune
 from wholebody.errors import BadConfiguration, BadParameter, UnknownName, WholebodyError
@@ -29,7 +28,7 @@ from wholebody.messages import Mode
 from wholebody.model import Model
 from wholebody.parameters import Parameters
 from wholebody.parameters.bindings import Binding, check_bindings
-from wholebody.parameters.expressions import compile_expression
+from wholebody.parameters.events import compile_expression
 from wholebody.robots.robot import Robot
 from wholebody.tasks import Task
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from wholebody.configuration import plugins
-from wholebody.configuration.fields import model_of, options_of
+from wholebody.configuration.schema import model_of, options_of
 from wholebody.configuration.settings import SECTIONS, Settings
 from wholebody.control.impedance import Impedance
 from wholebody.control.transitions import Durations

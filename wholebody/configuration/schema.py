@@ -1,12 +1,119 @@
-"""The JSON schema of configurations, for editors that complete and check YAML while one types."""
+"""What may stand in a configuration for one kind of task, constraint or controller: read off its class."""
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+import inspect
+import types
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, create_model
 
 from wholebody.configuration import plugins
-from wholebody.configuration.fields import model_of, options_of
 from wholebody.configuration.settings import Settings
+from wholebody.errors import BadParameter
+from wholebody.parameters import Packed
+from wholebody.parameters.parameter import Parameter, checked
+
+HERE = "here"
+"""A goal that is where the robot is when the loop begins."""
+GOALS = ("goal", "goal_position", "goal_orientation")
+FORBID = ConfigDict(extra="forbid")
+GIVEN_ELSEWHERE = {"self", "model", "period", "return"}
+
+
+@cache
+def model_of(name: str, kind: type[Packed]) -> type[BaseModel]:
+    """The entry of one kind of task or constraint: its name, its type, and its fields."""
+    hints = get_type_hints(kind, include_extras=True)
+    known = {each.name: each for each in kind.parameters()}
+    fields: dict[str, Any] = {"name": (str, Field(min_length=1)), "type": (Literal[name], ...)}
+    for each in dataclasses.fields(kind):
+        if each.name in ("name", "state") or not each.init:
+            continue
+        parameter = known.get(each.name)
+        hint = numbers_of(parameter) if parameter else plain(hints[each.name])
+        given = ... if _is_needed(each, parameter) else None
+        meaning = parameter.meaning if parameter else ""
+        fields[each.name] = (hint if given is ... else hint | None, Field(given, description=meaning or None))
+    return create_model(f"{kind.__name__}Entry", __config__=FORBID, __doc__=_first_line(kind), **fields)
+
+
+@cache
+def options_of(kind: Any) -> type[BaseModel]:
+    """What can be said about a controller, robot interface or clock: the arguments that it has."""
+    function = kind.__init__ if inspect.isclass(kind) else kind
+    hints = get_type_hints(function, include_extras=True)
+    arguments = [each for each in inspect.signature(function).parameters.values() if each.default is not each.empty]
+    fields: dict[str, Any] = {
+        each.name: (plain(hints.get(each.name, Any)) | None, None)
+        for each in arguments
+        if each.name not in GIVEN_ELSEWHERE
+    }
+    return create_model(f"{getattr(kind, '__name__', 'Kind')}Options", __config__=FORBID, **fields)
+
+
+def numbers_of(parameter: Parameter) -> Any:
+    """The type of a parameter: as many finite numbers as it has, within its bounds; a goal may also be a word."""
+    size, bounds = parameter.size, parameter.bounds
+    unit = f" in {parameter.unit}" if parameter.unit != "1" else ""
+    count = "a number" if size is None else "a number, or one for each row" if size < 0 else f"{size} numbers"
+    expected = f"expected {count}{unit}" + (f", or '{HERE}'" if parameter.name in GOALS else "")
+
+    def check(value: Any) -> Any:
+        if isinstance(value, str) and parameter.name in GOALS:
+            return value
+        if isinstance(value, bool) or value is None:
+            raise ValueError(f"{expected}, not {value!r}")
+        given = np.size(value) if isinstance(value, list) else 1
+        try:
+            checked("", parameter, value, size if size and size > 0 else given if size else 1)
+        except BadParameter as error:
+            raise ValueError(f"{expected}; {str(error).strip()}") from None
+        return value
+
+    low = {} if np.isinf(bounds.lower) else {"minimum": bounds.lower}
+    high = {} if np.isinf(bounds.upper) else {"maximum": bounds.upper}
+    number = {"type": "number", **low, **high}
+    many: dict[str, Any] = {"type": "array", "items": number}
+    if size is not None and size > 0:
+        many |= {"minItems": size, "maxItems": size}
+    kinds: list[Any] = [number] if size is None else [many] if size > 0 else [number, many]
+    if parameter.name in GOALS:
+        kinds.append({"type": "string"})
+    schema = {"anyOf": kinds} if len(kinds) > 1 else kinds[0]
+    return Annotated[Any, PlainValidator(check), WithJsonSchema({**schema, "description": expected})]
+
+
+def plain(hint: Any) -> Any:
+    """A type that a YAML file can say: words, numbers, lists of words; anything else is left to the class itself."""
+    if hint in (str, int, float, bool):
+        return hint
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        kinds = [plain(each) for each in arguments]
+        return Any if Any in kinds else Union[tuple(kinds)]  # noqa: UP007
+    if hint is type(None):
+        return None
+    if origin in (Sequence, list, tuple) and arguments and arguments[0] is str:
+        return list[str]
+    if origin is Mapping:
+        return dict[str, Any]
+    return Any
+
+
+def _is_needed(field: dataclasses.Field[Any], parameter: Parameter | None) -> bool:
+    """Whether it must be given; a goal left out is where the robot is at the beginning."""
+    without = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    return without and not (parameter and parameter.name in GOALS)
+
+
+def _first_line(kind: type) -> str:
+    return (inspect.getdoc(kind) or "").partition("\n")[0]
+
 
 REFERENCE = "#/$defs/{model}"
 

@@ -2,9 +2,7 @@
 
 from wholebody.constraints.coactuation import Coactuation
 from wholebody.constraints.constraint import Constraint, ConstraintRows
-from wholebody.constraints.contacts import FlatContact, LineContact, PointContact
-from wholebody.constraints.fixed_base import FixedBase
-from wholebody.constraints.omni_wheel import OmniWheelContact
+from wholebody.constraints.contacts import FixedBase, FlatContact, LineContact, OmniWheelContact, PointContact
 
 __all__ = [
     "Coactuation",

@@ -12,7 +12,7 @@ from wholebody.constraints.constraint import Constraint, ConstraintDescription
 from wholebody.errors import BadConstraint
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
-from wholebody.parameters import Size, Unit
+from wholebody.parameters import Bounds, Size, Unit
 
 Vector3 = Annotated[Any, Size(3)]
 """Given as whatever people type; kept as an array."""
@@ -79,3 +79,50 @@ def checked_direction(name: str, what: str, given: Array) -> Array:
     if values.shape != (3,) or not np.isfinite(values).all() or np.linalg.norm(values) < 1e-6:
         raise BadConstraint(f"constraint '{name}': {what} must be three numbers that are not all zero, not {given!r}")
     return values / np.linalg.norm(values)
+
+
+@dataclass(eq=False, repr=False)
+class OmniWheelContact(Constraint):
+    """A wheel that neither leaves the ground nor slips where it rolls: n · v = 0 and t · (v + ω × r) = 0.
+
+    v is the velocity of the hub, n up from the ground, r = −radius · n to where it touches, and t = axle × n the way it
+    rolls. Along the axle the rollers let it slide. λ is the force along n, and along t.
+
+    frame   the link that is the wheel, its origin in the hub
+    radius  of the wheel
+    axle    the direction of the axle in the frame
+    normal  up from the ground, in world
+    """
+
+    frame: str
+    radius: Annotated[float, Unit("m"), Bounds(0, 10)]
+    axle: Annotated[Vector3, Unit("1")] = (1.0, 0.0, 0.0)
+    normal: Annotated[Vector3, Unit("1")] = (0.0, 0.0, 1.0)
+    row_count = 2
+
+    def prepare(self) -> None:
+        """Bring both directions to unit length."""
+        self.axle = checked_direction(self.name, "the axle", self.axle)
+        self.normal = checked_direction(self.name, "the normal", self.normal)
+        if not self.radius > 0:
+            raise BadConstraint(f"constraint '{self.name}': a wheel has a radius above 0 m, not {self.radius!r}")
+
+    def describe(self, model: Model) -> ConstraintDescription:
+        """The frame."""
+        return ConstraintDescription(kinds.OMNI_WHEEL, model.frame(self.frame))
+
+
+@dataclass(eq=False, repr=False)
+class FixedBase(Constraint):
+    """The base neither moves nor turns. λ is the wrench of the world on it, at its origin and in its own axes."""
+
+    row_count = 6
+
+    def describe(self, model: Model) -> ConstraintDescription:
+        """The base is there."""
+        if not model.floating:
+            raise BadConstraint(
+                f"constraint '{self.name}': {model.robot.name} has no floating base; "
+                "it is bolted to the world already, so leave this out"
+            )
+        return ConstraintDescription(kinds.FIXED_BASE)

@@ -1,10 +1,10 @@
 """From what we want to what the joints get: Problem, controllers that solve it, and the Servo that runs them."""
 
-from wholebody.control.base_on_foot import BaseOnFoot
+from wholebody.control.estimate import BaseOnFoot
 from wholebody.control.impedance import Impedance
+from wholebody.control.introspection.topics import PublishState
 from wholebody.control.joint_pid import JointPID
 from wholebody.control.problem import Problem
-from wholebody.control.publish import PublishState
 from wholebody.control.quadratic import QuadraticController
 from wholebody.control.quadratic.result import Limit, Loss
 from wholebody.control.result import Fault, LimitWarning, Result

@@ -20,9 +20,9 @@ from typing import Annotated, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from wholebody.control.preparation import TabledController
 from wholebody.control.problem import Problem
 from wholebody.control.result import Fault
-from wholebody.control.tabled import TabledController
 from wholebody.errors import BadProblem
 from wholebody.model.layout import Array
 from wholebody.model.model import Model

@@ -24,8 +24,8 @@ from wholebody.control.joint_pid import JointPID
 from wholebody.control.problem import Problem
 from wholebody.control.result import Fault
 from wholebody.control.timing import Echo, Timing
+from wholebody.drivers import Clock, RobotInterface
 from wholebody.errors import BadProblem, ControlLost, WholebodyError
-from wholebody.hardware import Clock, RobotInterface
 from wholebody.messages import Mode
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model

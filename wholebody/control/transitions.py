@@ -21,9 +21,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from wholebody import _kernels
+from wholebody.control.preparation import TabledController
 from wholebody.control.problem import Problem
 from wholebody.control.result import Result
-from wholebody.control.tabled import TabledController
 from wholebody.errors import BadProblem
 from wholebody.model.layout import Array
 from wholebody.model.snapshot import Snapshot

@@ -18,11 +18,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from wholebody.control.contact_feedback import PARAMETERS
+from wholebody.control.contact_limits import PARAMETERS
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
-from wholebody.parameters.annotations import Bounds
-from wholebody.parameters.parameter import Parameter, checked
+from wholebody.parameters.parameter import Bounds, Parameter, checked
 from wholebody.parameters.reflection import About, Parameters, Slot
 
 TOLERANCE = Parameter("tolerance", "1", Bounds(1e-15, 0.999), None)

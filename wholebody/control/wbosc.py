@@ -9,12 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody import _kernels
-from wholebody.control.beginning import SOLVED, begin_cycle, explain, hold_still, joint_limits, try_out
-from wholebody.control.contact_feedback import Feedback, contact_gains
-from wholebody.control.layout import ProblemLayout
+from wholebody.control.contact_limits import Feedback, contact_gains
+from wholebody.control.preparation import (
+    SOLVED,
+    ProblemLayout,
+    TabledController,
+    begin_cycle,
+    explain,
+    hold_still,
+    joint_limits,
+    try_out,
+)
 from wholebody.control.problem import Problem
 from wholebody.control.result import Fault, Result, Sheets
-from wholebody.control.tabled import TabledController
 from wholebody.control.tuning import Settings
 from wholebody.errors import BadProblem
 from wholebody.model.model import Model

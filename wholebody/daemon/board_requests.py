@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from wholebody.daemon.merging import NOBODY
+from wholebody.drivers.interface import Answer, Boards
 from wholebody.errors import WholebodyError
-from wholebody.hardware.interface import Answer, Boards
 from wholebody.messages import ALL_JOINTS, TEXT_SIZE, Filter, Verb
 
 if TYPE_CHECKING:

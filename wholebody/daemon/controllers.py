@@ -11,8 +11,8 @@ import numpy as np
 
 from wholebody.channels import Channel, directory
 from wholebody.channels.channel import Reader
+from wholebody.drivers.names import Names
 from wholebody.errors import ChannelError, LayoutMismatch
-from wholebody.hardware.names import Names
 from wholebody.messages import MAX_CONTROLLERS, NAME_SIZE, Dtype
 
 FILE_TIME_GRAIN_NS = 20_000_000

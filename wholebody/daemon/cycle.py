@@ -22,14 +22,13 @@ import numpy as np
 
 from wholebody.daemon import _kernels
 from wholebody.daemon.board_requests import BoardRequests
-from wholebody.daemon.contract import Contract, OnMiss
 from wholebody.daemon.controllers import Controllers
 from wholebody.daemon.filters import Filters
 from wholebody.daemon.gate import Gate
 from wholebody.daemon.merging import Merging
 from wholebody.daemon.outlets import Outlets
-from wholebody.daemon.timing import Timing
-from wholebody.hardware.interface import Boards, Clock, RobotInterface
+from wholebody.daemon.timing import Contract, OnMiss, Timing
+from wholebody.drivers.interface import Boards, Clock, RobotInterface
 from wholebody.messages import MAX_CONTROLLERS, Mode, Refusal, Silence, Status
 from wholebody.robots.robot import Robot
 

@@ -10,8 +10,8 @@ from typing import Any, Self
 from wholebody import messages
 from wholebody.channels import Channel, directory
 from wholebody.channels.channel import Reader, Writer
+from wholebody.drivers.names import Names
 from wholebody.errors import ChannelInUse, LayoutMismatch, RobotTaken, TooManyWriters
-from wholebody.hardware.names import Names
 from wholebody.messages import TEXT_SIZE, Dtype
 from wholebody.robots.robot import Robot
 

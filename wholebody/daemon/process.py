@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Self
 
-from wholebody.daemon.contract import Contract
 from wholebody.daemon.cycle import STAGES, Cycle
 from wholebody.daemon.outlets import Outlets
-from wholebody.daemon.timing import Spread
-from wholebody.hardware.clocks import SteadyClock
-from wholebody.hardware.interface import Clock, RobotInterface
+from wholebody.daemon.timing import Contract, Spread
+from wholebody.drivers.interface import Clock, RobotInterface, SteadyClock
 from wholebody.realtime import realtime
 from wholebody.robots.robot import Robot
 

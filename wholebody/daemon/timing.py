@@ -5,9 +5,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
+
+from wholebody.errors import BadPeriod
 
 KEPT = 1 << 15
 """Cycles of which p99 is taken."""
@@ -58,3 +61,27 @@ class Timing:
         rows = [Spread.of(stage, took[:, column]) for column, stage in enumerate(self.stages)]
         rows += [Spread.of("work", took.sum(1)), Spread.of("late", late)]
         return [replace(row, worst=max(row.worst, self._worst.get(row.name, 0.0))) for row in rows]
+
+
+class OnMiss(StrEnum):
+    """What a run of missed cycles leads to."""
+
+    COUNT = "count"
+    STOP = "stop"
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A period; how many cycles in a row may be missed; and what then. Missed cycles are skipped, never replayed."""
+
+    period: float = 0.005
+    misses_allowed: int = 20
+    on_miss: OnMiss = OnMiss.COUNT
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if not 1e-4 <= self.period <= 1.0:
+            raise BadPeriod(f"a period of {self.period} s; the daemon's loop takes 0.0001 to 1 second")
+        if self.misses_allowed < 0:
+            raise BadPeriod(f"{self.misses_allowed} misses allowed in a row; give 0 or more")
+        object.__setattr__(self, "on_miss", OnMiss(self.on_miss))

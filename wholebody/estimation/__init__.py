@@ -1,12 +1,9 @@
 """From what sensors measure to what a controller wants to know: attitude, contacts, wrenches, balance."""
 
-from wholebody.estimation.attitude import AttitudeFilter, AttitudeNoise
+from wholebody.estimation.attitude import AttitudeFilter, AttitudeNoise, ParticleAttitude
 from wholebody.estimation.balance import Balance, BalanceEstimator
-from wholebody.estimation.contacts import ContactDetector, ContactSettings
-from wholebody.estimation.faults import Faults
-from wholebody.estimation.feet import Feet
-from wholebody.estimation.frozen import FrozenSensors, FrozenSettings
-from wholebody.estimation.particles import ParticleAttitude
+from wholebody.estimation.contacts import ContactDetector, ContactSettings, Feet
+from wholebody.estimation.sensor_faults import Faults, FrozenSensors, FrozenSettings
 from wholebody.estimation.support import AnkleSpring, SupportFilter, SupportNoise
 from wholebody.rotations import roll_pitch_yaw
 

@@ -23,15 +23,11 @@ from wholebody import _kernels
 from wholebody.errors import BadEstimator
 from wholebody.estimation import records
 from wholebody.estimation.attitude import GRAVITY, WEIGHTLESS
-from wholebody.estimation.contacts import ContactDetector, ContactSettings
-from wholebody.estimation.faults import Faults
-from wholebody.estimation.feet import Feet
-from wholebody.estimation.frozen import FrozenSensors, FrozenSettings
-from wholebody.estimation.readings import Readings
-from wholebody.estimation.records import numbers_of, read_only
+from wholebody.estimation.contacts import ContactDetector, ContactSettings, Feet
+from wholebody.estimation.records import Readings, numbers_of, read_only
+from wholebody.estimation.sensor_faults import Faults, FrozenSensors, FrozenSettings
 from wholebody.estimation.support import AnkleSpring, SupportFilter, SupportNoise
-from wholebody.hardware import Record
-from wholebody.messages import Dtype
+from wholebody.messages import Dtype, Record
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Buffer

@@ -2,9 +2,9 @@
 
 from wholebody.kinematics.closed_form import ClosedForm, ManySolutions, Nearest, Solutions
 from wholebody.kinematics.collision import Collisions, Touch, TouchAt
-from wholebody.kinematics.iterative import GoalError, InverseKinematics, Solution
-from wholebody.kinematics.iterative_goals import ComGoal, Goal, OrientationGoal, PointGoal, PoseGoal
-from wholebody.kinematics.iterative_rates import GoalMotion, ResolvedMotion
+from wholebody.kinematics.inverse import GoalError, InverseKinematics, Solution
+from wholebody.kinematics.inverse_goals import ComGoal, Goal, OrientationGoal, PointGoal, PoseGoal
+from wholebody.kinematics.inverse_rates import GoalMotion, ResolvedMotion
 
 __all__ = [
     "ClosedForm",

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from wholebody import _kernels
 from wholebody.errors import BadGoal, BadState
-from wholebody.kinematics import shapes
+from wholebody.kinematics import chains
 from wholebody.model.layout import Array
 from wholebody.robots.robot import Robot
 
@@ -134,21 +134,21 @@ class ClosedForm:
     always the true one. Limits do not count there. `nearest` keeps them, and gives up orientation as well as position.
     """
 
-    def __init__(self, chain: shapes.Chain) -> None:
+    def __init__(self, chain: chains.Chain) -> None:
         self.chain = chain
         self.joint_names = chain.joint_names
-        record = shapes.closed_form_record(chain)
+        record = chains.closed_form_record(chain)
         self.size = len(chain.lines)
         self.radian = float(record["radian"])
         self.handle = _kernels.kinematics_closed_form(record.reshape(1).view(np.float64))
-        self._branches = shapes.BRANCHES[self.size]
+        self._branches = chains.BRANCHES[self.size]
         self._shape = (self._branches, self.size + 3)
         self._rest = record["rest"][: self.size].copy()
 
     @classmethod
     def of(cls, robot: Robot, base: str, tip: str) -> ClosedForm:
         """The chain between two frames (links, surfaces, sensors); NoClosedForm says why if it has none."""
-        return cls(shapes.chain(robot, base, tip))
+        return cls(chains.chain(robot, base, tip))
 
     def __repr__(self) -> str:
         """Name and joints."""

@@ -1,11 +1,11 @@
 """Walking: pendulum, footsteps, swing, preview, pattern, the walker; beside it, rooms for balance and for crawling."""
 
 from wholebody.locomotion.balance.stabilizers import Command, Stabilizer, stabilizer_named
-from wholebody.locomotion.footsteps import Feet, Footstep, Place, StepLimits, Velocity
-from wholebody.locomotion.gait import Gait, gait_of
-from wholebody.locomotion.pattern import Pattern
-from wholebody.locomotion.target import Target
-from wholebody.locomotion.walker import Walker
+from wholebody.locomotion.walking.footsteps import Feet, Footstep, Place, StepLimits, Velocity
+from wholebody.locomotion.walking.gait import Gait, gait_of
+from wholebody.locomotion.walking.pattern import Pattern
+from wholebody.locomotion.walking.timetable import Target
+from wholebody.locomotion.walking.walker import Walker
 
 __all__ = [
     "Command",

@@ -1,7 +1,7 @@
 /* binding_legs.c - the legs in Python. */
 #include "wholebody/kinematics/binding.h"
 #include "wholebody/locomotion/binding.h"
-#include "wholebody/locomotion/legs.h"
+#include "wholebody/locomotion/walking/legs.h"
 #include "wholebody/model/binding.h"
 
 #define LEGS_HANDLE "wholebody.Legs"

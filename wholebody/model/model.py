@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from wholebody import _kernels
 from wholebody.errors import BadRobot, BadState, UnknownName
-from wholebody.model import flatten
 from wholebody.model.layout import Array, Integers
-from wholebody.model.pinocchio_model import pinocchio_model
+from wholebody.model.pinocchio_model import flat_integers, flat_numbers, mimic_matrix, mimic_offset, pinocchio_model
 from wholebody.model.snapshot import Buffer, Pool, Snapshot
 from wholebody.robots.robot import Link, Robot, Sensor, Surface
 
@@ -63,8 +62,8 @@ class Model:
         self.gravity_compensated = _constant(self._compensated(gravity_compensation_mask))
         self.groups = _constant(self._groups(coupled_joint_groups))
         self.pinocchio = pinocchio_model(robot, self.gravity)
-        self.integers = _constant(flatten.flat_integers(robot, self.pinocchio, self.watched, self.groups))
-        self.numbers = _constant(flatten.flat_numbers(robot, self.pinocchio, self.gravity_compensated))
+        self.integers = _constant(flat_integers(robot, self.pinocchio, self.watched, self.groups))
+        self.numbers = _constant(flat_numbers(robot, self.pinocchio, self.gravity_compensated))
         self.tree = _kernels.model_tree(self.integers, self.numbers)
         self._ready = frozenset(self.watched)
         self._q_shape, self._v_shape = (self.nq,), (self.nv,)
@@ -173,7 +172,7 @@ class Model:
     @cached_property
     def mimic_matrix(self) -> Array:
         """G: the velocities of all joints that move, also those that mimic others, are G v: the v of `pinocchio`."""
-        return _constant(flatten.mimic_matrix(self.robot))
+        return _constant(mimic_matrix(self.robot))
 
     def column(self, joint: str) -> int:
         """Where in v a joint stands."""
@@ -239,7 +238,7 @@ class Model:
         values = self._vector("q", q, self._q_shape)
         base, joints = values[: self.nq - len(self.joint_names)], values[self.nq - len(self.joint_names) :]
         G = self.mimic_matrix[self._base :, self._base :]
-        return np.concatenate([base, G @ joints + flatten.mimic_offset(self.robot)])
+        return np.concatenate([base, G @ joints + mimic_offset(self.robot)])
 
     @property
     def _limits(self) -> Array:

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin  # type: ignore[import-untyped]
 
+from wholebody.errors import BadRobot
+from wholebody.model.layout import HEADER, Array, Integers
 from wholebody.robots.robot import Joint, Link, Placement, Robot, Sensor, Surface
 
 BASE = "base"
@@ -61,3 +63,92 @@ def _inertia(link: Link) -> Any:
 
 def _add_frame(model: Any, name: str, joint: int, at: Any, kind: Any) -> None:
     model.addFrame(pin.Frame(name, joint, 0, at, kind), False)
+
+
+def moving_bodies(robot: Robot) -> tuple[Joint, ...]:
+    """The joints that move a body, mimicking ones too: body i of the kernels hangs from joint i − 1 of these."""
+    return tuple(joint for joint in robot.joints if joint.kind != "fixed")
+
+
+def mimic_matrix(robot: Robot) -> Array:
+    """G, constant: the velocities of all joints that move are G v, with those that mimic others among them."""
+    base = 6 if robot.floating else 0
+    joints = moving_bodies(robot)
+    G = np.zeros((base + len(joints), base + len(robot.moving)))
+    G[:base, :base] = np.eye(base)
+    for row, joint in enumerate(joints, start=base):
+        leader, ratio, _ = _leader(joint)
+        G[row, base + robot.index[leader]] = ratio
+    return G
+
+
+def mimic_offset(robot: Robot) -> Array:
+    """The constant part of the joints' positions: those of all joints that move are G q + this."""
+    return np.array([_leader(joint)[2] for joint in moving_bodies(robot)])
+
+
+def flat_integers(robot: Robot, pinocchio: Any, watched: tuple[int, ...], groups: Integers) -> Integers:
+    """Sizes, then parent, kind and column of each body, body of each frame, watched frames, group of each column."""
+    base = 6 if robot.floating else 0
+    joints = moving_bodies(robot)
+    nv = base + len(robot.moving)
+    header = [len(joints) + 1, len(pinocchio.frames) - 1, nv, nv + robot.floating, len(watched), robot.floating]
+    header += [0] * (HEADER - len(header))
+    shift = 1 if robot.floating else 0  # Pinocchio's joint 1 is the base
+    parents = [0] + [max(pinocchio.parents[i] - shift, 0) for i in range(1 + shift, pinocchio.njoints)]
+    slides = [0] + [int(joint.kind == "prismatic") for joint in joints]
+    columns = [0] + [base + robot.index[_leader(joint)[0]] for joint in joints]
+    bodies = [max(frame.parentJoint - shift, 0) for frame in list(pinocchio.frames)[1:]]
+    parts = (header, parents, slides, columns, bodies, watched, groups)
+    return np.concatenate([np.asarray(part, np.int64) for part in parts])
+
+
+def flat_numbers(robot: Robot, pinocchio: Any, compensated: Array) -> Array:
+    """Placements, ratios and inertias of bodies, placements of frames, rotor inertias, mask and gravity."""
+    joints = moving_bodies(robot)
+    shift = 1 if robot.floating else 0
+    turned = [np.eye(3)] + [_onto_z(joint.axis) for joint in joints]  # from a body's own frame to Pinocchio's
+    if shift:
+        turned = [np.eye(3), *turned]
+    placements, inertias = [np.r_[np.eye(3).ravel(), np.zeros(3)]], [_ten(pinocchio.inertias[shift], np.eye(3))]
+    for i in range(1 + shift, pinocchio.njoints):
+        placements.append(_twelve(pinocchio.jointPlacements[i], turned[pinocchio.parents[i]], turned[i]))
+        inertias.append(_ten(pinocchio.inertias[i], turned[i]))
+    scales = [(0.0, 0.0)] + [_leader(joint)[1:] for joint in joints]
+    frames = [_twelve(frame.placement, turned[frame.parentJoint], np.eye(3)) for frame in list(pinocchio.frames)[1:]]
+    rotor = mimic_matrix(robot).T ** 2 @ pinocchio.armature
+    parts = (placements, scales, inertias, frames, rotor, compensated, pinocchio.gravity.linear)
+    numbers = np.concatenate([np.asarray(part, float).ravel() for part in parts])
+    if not np.isfinite(numbers).all():
+        raise BadRobot(f"{robot.name}: a placement, inertia or the gravity is not a number")
+    return numbers
+
+
+def _leader(joint: Joint) -> tuple[str, float, float]:
+    """The joint that gives this one its position, the ratio and the offset: position = ratio · leader + offset."""
+    if joint.mimic is None:
+        return joint.name, 1.0, 0.0
+    return joint.mimic.of, joint.mimic.ratio, joint.mimic.offset
+
+
+def _onto_z(axis: tuple[float, float, float]) -> Array:
+    """The shortest rotation that takes z onto the axis."""
+    x, y, z = np.array(axis) / np.linalg.norm(axis)
+    if z < -1 + 1e-9:
+        return np.diag([1.0, -1.0, -1.0]) @ _onto_z((x, -y, -z))
+    K = np.array([[0.0, 0.0, x], [0.0, 0.0, y], [-x, -y, 0.0]])
+    turned: Array = np.eye(3) + K + K @ K / (1 + z)
+    return turned
+
+
+def _twelve(placement: Any, outer: Array, inner: Array) -> Array:
+    """A placement between two frames that are turned against Pinocchio's."""
+    twelve: Array = np.r_[(outer.T @ placement.rotation @ inner).ravel(), outer.T @ placement.translation]
+    return twelve
+
+
+def _ten(inertia: Any, turned: Array) -> Array:
+    """Mass, centre of mass and inertia about it in a frame that is turned against Pinocchio's."""
+    I = turned.T @ inertia.inertia @ turned  # noqa: E741
+    ten: Array = np.r_[inertia.mass, turned.T @ inertia.lever, I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
+    return ten

@@ -1,17 +1,25 @@
 """Movement: trajectories, on-line and optimal profiles, key frames, trajectory files, teaching."""
 
+from wholebody.motion.joint_table import JointTable
 from wholebody.motion.keyframes import KeyFrame, KeyFrames
 from wholebody.motion.limits import CollisionChecker, Limits, Violation
 from wholebody.motion.optimal import jerk_limited, slowed, time_optimal
-from wholebody.motion.playing import Plan, Played, plan, play
+from wholebody.motion.playback import Plan, Played, Teacher, plan, play
 from wholebody.motion.plot import plot
-from wholebody.motion.polynomial import PiecewisePolynomial
-from wholebody.motion.pose import PoseTrajectory
 from wholebody.motion.profile import OnlineProfile
-from wholebody.motion.splines import NATURAL, REST, STOP, End, cubic, monotone, quartic, quintic, via_cubic
-from wholebody.motion.table import JointTable
-from wholebody.motion.teaching import Teacher
-from wholebody.motion.trajectory import Sample, Trajectory
+from wholebody.motion.splines import (
+    NATURAL,
+    REST,
+    STOP,
+    End,
+    PoseTrajectory,
+    cubic,
+    monotone,
+    quartic,
+    quintic,
+    via_cubic,
+)
+from wholebody.motion.trajectory import PiecewisePolynomial, Sample, Trajectory
 
 __all__ = [
     "NATURAL",

@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
-from wholebody.errors import BadMotionFile
+from wholebody.errors import BadMotionFile, UnknownName
+from wholebody.motion.joint_table import JointTable, robot_said
 from wholebody.motion.keyframes import KeyFrames
-from wholebody.motion.table import JointTable, robot_said
 from wholebody.robots.robot import Robot
 
 KEY_FRAMES = (".yaml", ".yml")
@@ -56,3 +56,37 @@ def writable(path: Path) -> None:
     """BadMotionFile if there is no folder to write into."""
     if not path.parent.is_dir():
         raise BadMotionFile(f"{path} cannot be written: there is no folder {path.parent}")
+
+
+FOLDER = Path(__file__).parent / "ready"
+
+
+def names(robot: Robot) -> tuple[str, ...]:
+    """The motions that there are for a robot."""
+    return tuple(sorted(path.stem for path in (FOLDER / robot.name).glob("*.yaml")))
+
+
+def everything() -> tuple[str, ...]:
+    """All motions of all robots, as robot/name."""
+    return tuple(sorted(f"{path.parent.name}/{path.stem}" for path in FOLDER.glob("*/*.yaml")))
+
+
+def find(name: str | Path) -> Path | None:
+    """The key-frame file that a path, or robot/name, stands for; None if it is none."""
+    path = Path(name)
+    if str(name) in everything():
+        return FOLDER / f"{name}.yaml"
+    return path if path.suffix in KEY_FRAMES and path.is_file() and "frames" in top_level(path) else None
+
+
+def path_of(robot: Robot, name: str) -> Path:
+    """The file of a motion; UnknownName, with the nearest ones, if there is none."""
+    known = names(robot)
+    if name not in known:
+        raise UnknownName(f"ready motion of {robot.name}", name, known)
+    return FOLDER / robot.name / f"{name}.yaml"
+
+
+def key_frames(robot: Robot, name: str) -> KeyFrames:
+    """The key frames of a motion."""
+    return KeyFrames.read(path_of(robot, name), robot)

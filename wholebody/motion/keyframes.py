@@ -31,9 +31,8 @@ import yaml
 
 from wholebody.errors import BadMotion, BadMotionFile, LimitsExceeded, closest
 from wholebody.motion.limits import CollisionChecker, Limits, Violation, collisions
-from wholebody.motion.polynomial import PiecewisePolynomial, joined
 from wholebody.motion.splines import Spline, monotone, quartic, quintic, via_cubic
-from wholebody.motion.trajectory import Array, steps
+from wholebody.motion.trajectory import Array, PiecewisePolynomial, joined, steps
 from wholebody.robots.robot import Robot
 
 SPLINES: Mapping[str, Spline] = {

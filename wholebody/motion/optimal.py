@@ -11,9 +11,8 @@ from scipy.interpolate import PchipInterpolator
 
 from wholebody.errors import BadMotion, LimitsExceeded, MissingExtra
 from wholebody.motion.limits import Limits
-from wholebody.motion.polynomial import PiecewisePolynomial
 from wholebody.motion.splines import NATURAL, End, cubic
-from wholebody.motion.trajectory import Array, Sample, Trajectory, instants, only
+from wholebody.motion.trajectory import Array, PiecewisePolynomial, Sample, Trajectory, instants, only
 
 MARGIN = 1e-6  # the share by which a time-optimal motion is slower than it might be, for rounding
 

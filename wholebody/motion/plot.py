@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from wholebody.errors import BadMotion, MissingExtra, UnknownName
+from wholebody.motion.joint_table import JointTable
 from wholebody.motion.limits import Limits
-from wholebody.motion.table import JointTable
 from wholebody.motion.trajectory import Array, Sample, Trajectory
 
 LINE, LIMIT, BEYOND = "#1f5fa8", "#c0392b", "#f6d5d0"

@@ -6,9 +6,12 @@ channel (carrier.py), so that nothing in the loop ever waits: an input costs a l
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
+
+import numpy.typing as npt
 
 from wholebody.channels import Channel
 from wholebody.channels._ring import Copies, Looks
@@ -176,3 +179,33 @@ def _open(binding: Binding, slot: Slot, names: ControllerNames) -> Channel:
         return own_channel(binding.channel(names), value_record(slot.about.size), depth=binding.queue)
     except ChannelError as error:
         raise BadBinding(f"{binding}: {error}") from error
+
+
+class Sending:
+    """Puts values on the topic of an input binding; whoever listens takes the newest.
+
+    with Sending("dreamer.right_hand.goal", 3) as goal:
+        goal.put([0.4, -0.2, 1.0])
+    """
+
+    def __init__(self, topic: str, size: int) -> None:
+        self._channel = Channel(topic, value_record(size), depth=256)
+        self._writer: Any = self._channel.writer()
+
+    def put(self, values: npt.ArrayLike) -> None:
+        """Send a value now."""
+        self._writer.message["time"], self._writer.message["values"] = time.monotonic(), values
+        self._writer.put()
+
+    def close(self) -> None:
+        """Let go of the topic; the last value stays."""
+        self._writer.close()
+        self._channel.close()
+
+    def __enter__(self) -> Self:
+        """Return it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go."""
+        self.close()

@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 
 from wholebody import messages
-from wholebody.channels.link import endpoint, open_link
+from wholebody.channels.bridge.link import endpoint, open_link
 from wholebody.errors import BadParameter, NoController, WholebodyError
 from wholebody.parameters.line import Line, running
 from wholebody.parameters.parameter import Array

@@ -9,19 +9,17 @@ parameters.save("tuned.yaml")
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wholebody.errors import BadParameter, UnknownName
-from wholebody.parameters.annotations import Bounds
+from wholebody.errors import BadParameter, UnknownName, WholebodyError
 from wholebody.parameters.documents import read_document, write_document
 from wholebody.parameters.packed import STATES, Packed
-from wholebody.parameters.parameter import Array, Parameter, checked, parameters_of
-from wholebody.parameters.together import set_together
+from wholebody.parameters.parameter import Array, Bounds, Parameter, checked, parameters_of
 
 SECTION = "parameters"
 STATE_NAMES = {code: name for name, code in STATES.items()}
@@ -265,3 +263,40 @@ def _part(
 ) -> tuple[Callable[[], Any], Callable[[Any], None]]:
     """How a record inside another is read and written."""
     return lambda: getattr(read(), name), lambda part: write(replace(read(), **{name: part}))
+
+
+def set_together(
+    values: Mapping[str, Any],
+    get: Callable[[str], Any],
+    set: Callable[[str, Any], object],
+    where: Callable[[str], str] = lambda path: path,
+) -> None:
+    """Set values by path, or, if one of them cannot be taken, none; the error says where the wrong one stands.
+
+    Some fit only after others, such as a shorter step after a shorter double support: what is refused is tried again
+    as long as others are taken meanwhile.
+    """
+    before: dict[str, Any] = {}
+    waiting = list(values)
+    while waiting:
+        refused: dict[str, WholebodyError] = {}
+        for path in waiting:
+            try:
+                old = get(path)
+                set(path, values[path])
+                before[path] = old
+            except WholebodyError as error:
+                refused[path] = error
+        if len(refused) == len(waiting):
+            for path, old in reversed(before.items()):
+                set(path, old)
+            wrong, why = next(iter(refused.items()))
+            raise BadParameter(f"{where(wrong)}: {why}") from why
+        waiting = list(refused)
+
+
+def in_words(value: Value) -> str:
+    """A value for people."""
+    if isinstance(value, str):
+        return value
+    return " ".join(f"{number:.6g}" for number in np.atleast_1d(value))

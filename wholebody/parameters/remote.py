@@ -20,8 +20,7 @@ from wholebody.parameters.line import Line, running
 from wholebody.parameters.packed import STATES
 from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import ControllerNames, Verb
-from wholebody.parameters.reflection import About, Value, read_values, shown, write_values
-from wholebody.parameters.together import set_together
+from wholebody.parameters.reflection import About, Value, read_values, set_together, shown, write_values
 
 if TYPE_CHECKING:
     from wholebody.parameters.far import FarLine

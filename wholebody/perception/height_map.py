@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
 from wholebody.errors import BadGoal
-from wholebody.perception.lens import Lens
+from wholebody.perception.camera_model import Lens
 from wholebody.robots.robot import Array
 
 OWN = 0.2

@@ -17,8 +17,17 @@ from __future__ import annotations
 
 import math
 
-from wholebody.robots.building import FACING_LEFT, FACING_RIGHT, assemble, both_sides, gaps_in, pairs, sensor, surface
-from wholebody.robots.figures import Figures
+from wholebody.robots.figures import (
+    FACING_LEFT,
+    FACING_RIGHT,
+    Figures,
+    assemble,
+    both_sides,
+    gaps_in,
+    pairs,
+    sensor,
+    surface,
+)
 from wholebody.robots.robot import Robot
 
 GROUPS = {

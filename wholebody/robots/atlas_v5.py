@@ -14,8 +14,7 @@ Missing, estimated or chosen by us:
 from __future__ import annotations
 
 from wholebody.robots.atlas import GROUPS, MAY_TOUCH, ROTORS, SERVOS
-from wholebody.robots.building import FACING_RIGHT, assemble, both_sides, gaps_in, pairs, sensor, surface
-from wholebody.robots.figures import Figures
+from wholebody.robots.figures import FACING_RIGHT, Figures, assemble, both_sides, gaps_in, pairs, sensor, surface
 from wholebody.robots.robot import Robot
 
 ARMS = {"!_arm_shz": 0.0, "!_arm_shx": 1.3, "!_arm_ely": 2.0, "!_arm_elx": -0.5}

@@ -14,9 +14,9 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from wholebody.errors import BadRobot, UnknownName
-from wholebody.robots.mjcf_reader import read_mjcf
+from wholebody.robots.formats.mjcf_reader import read_mjcf
+from wholebody.robots.formats.urdf import read_urdf
 from wholebody.robots.robot import Robot
-from wholebody.robots.urdf import read_urdf
 
 GROUP = "wholebody.robots"
 READERS = {".urdf": read_urdf, ".xml": read_mjcf, ".mjcf": read_mjcf}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from wholebody.robots import dreamer_full
-from wholebody.robots.building import matching
+from wholebody.robots.figures import matching
 from wholebody.robots.robot import Robot
 
 LOCKED = "torso_yaw *_neck_* eye_* *_eye_* right_thumb_* right_*_finger_* right_pinky_* l_gripper_*"

@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import math
 
-from wholebody.robots.building import assemble, both_sides, gaps_in, pairs, sensor, surface
-from wholebody.robots.figures import Figures
+from wholebody.robots.figures import Figures, assemble, both_sides, gaps_in, pairs, sensor, surface
 from wholebody.robots.robot import Robot
 
 GROUPS = {

@@ -16,8 +16,17 @@ Missing, estimated or chosen by us:
 
 from __future__ import annotations
 
-from wholebody.robots.building import FACING_LEFT, FACING_RIGHT, assemble, both_sides, gaps_in, pairs, sensor, surface
-from wholebody.robots.figures import Figures
+from wholebody.robots.figures import (
+    FACING_LEFT,
+    FACING_RIGHT,
+    Figures,
+    assemble,
+    both_sides,
+    gaps_in,
+    pairs,
+    sensor,
+    surface,
+)
 from wholebody.robots.robot import Robot
 
 GROUPS = {

@@ -15,8 +15,7 @@ Missing, estimated or chosen by us:
 
 from __future__ import annotations
 
-from wholebody.robots.building import assemble, gaps_in, sensor
-from wholebody.robots.figures import Figures
+from wholebody.robots.figures import Figures, assemble, gaps_in, sensor
 from wholebody.robots.robot import Robot
 
 WHEEL_RADIUS = 0.098

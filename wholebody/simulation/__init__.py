@@ -10,8 +10,7 @@ import mujoco
 from wholebody.simulation.contacts import Collision, Touch
 from wholebody.simulation.disturbances import Load, Push
 from wholebody.simulation.engines import ENGINES
-from wholebody.simulation.joining import Pace, join
-from wholebody.simulation.plant import SimulatedPlant
+from wholebody.simulation.lockstep import Pace, SimulatedPlant, join
 from wholebody.simulation.scenes import SCENES, Scene, named
 from wholebody.simulation.sensors import SensorModel
 from wholebody.simulation.simulation import Simulation

@@ -17,8 +17,8 @@ import mujoco
 import numpy as np
 
 from wholebody.errors import BadSimulation, MissingExtra, SimulationDiverged
+from wholebody.robots.formats.urdf import write_urdf
 from wholebody.robots.robot import Array, Joint, Placement, Robot
-from wholebody.robots.urdf import write_urdf
 from wholebody.simulation.contacts import Touch
 from wholebody.simulation.disturbances import Pushes
 from wholebody.simulation.ground import pose, set_base, set_joints, stand

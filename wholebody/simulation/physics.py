@@ -9,11 +9,11 @@ import numpy as np
 
 from wholebody.errors import BadSimulation, SimulationDiverged
 from wholebody.robots.robot import Array
-from wholebody.simulation.accelerometers import Accelerometers
 from wholebody.simulation.contacts import Touch, touches
 from wholebody.simulation.disturbances import Pushes
 from wholebody.simulation.ground import set_base, set_joints, stand
 from wholebody.simulation.observation import Truth, vertical_forces, wrenches_in_sensors
+from wholebody.simulation.sensors import Accelerometers
 from wholebody.simulation.servo import Servo
 from wholebody.simulation.world import World
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from wholebody.errors import BadSimulation, UnknownName
-from wholebody.robots.masses import of_shape
+from wholebody.robots.formats.urdf import text_of
+from wholebody.robots.inertia import of_shape
 from wholebody.robots.robot import Array, Placement, Shape
-from wholebody.robots.urdf import text_of
 
 Scene = Callable[[ET.Element], Array]
 """Adds to the tree; returns the 4 × 4 frame on whose plane z = 0 the robot's soles are put, x forward."""

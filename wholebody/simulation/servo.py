@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody.errors import BadReference, WrongRecord
-from wholebody.hardware import Record
-from wholebody.messages import Mode, labels
+from wholebody.messages import Mode, Record, labels
 from wholebody.robots.robot import Array, Gain, Joint, Robot
 from wholebody.simulation.addresses import Addresses
 

@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody.errors import BadSimulation, UnknownName
-from wholebody.hardware import Record
-from wholebody.messages import Mode
+from wholebody.messages import Mode, Record
 from wholebody.robots.robot import Array, Placement, Robot, Vector
 from wholebody.simulation import contacts, ground, scenes
 from wholebody.simulation.cameras import TRACKING, Cameras, View

@@ -11,13 +11,13 @@ import mujoco
 import numpy as np
 
 from wholebody.errors import BadRobot, BadSimulation
-from wholebody.robots.mjcf import mjcf_element
+from wholebody.robots.formats.mjcf_writer import mjcf_element
+from wholebody.robots.formats.urdf import text_of
 from wholebody.robots.robot import Array, Robot
-from wholebody.robots.urdf import text_of
 from wholebody.simulation.addresses import IMU_READINGS, LOAD, Addresses, flexible_joints, is_sole, sole_points
 from wholebody.simulation.disturbances import Load
+from wholebody.simulation.objects import Things, weld_to_hands
 from wholebody.simulation.scenes import Scene
-from wholebody.simulation.things import Things, weld_to_hands
 
 COLOURS = ("0.88 0.89 0.91 1", "0.36 0.44 0.56 1")
 """Links are painted in turn, so that one can tell where a joint is."""

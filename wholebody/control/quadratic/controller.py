@@ -9,19 +9,24 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody import _kernels
-from wholebody.control.beginning import SOLVED, begin_cycle, explain, hold_still, joint_limits, try_out
-from wholebody.control.contact_feedback import Feedback, contact_gains
-from wholebody.control.layout import ProblemLayout
+from wholebody.control.contact_limits import Feedback, contact_gains
+from wholebody.control.preparation import (
+    SOLVED,
+    ProblemLayout,
+    TabledController,
+    begin_cycle,
+    explain,
+    hold_still,
+    joint_limits,
+    try_out,
+)
 from wholebody.control.problem import Problem
-from wholebody.control.quadratic.contacts import contact_limits
-from wholebody.control.quadratic.distances import Distances
 from wholebody.control.quadratic.fallback import Fallback
+from wholebody.control.quadratic.limits import Distances, contact_limits
 from wholebody.control.quadratic.memory import Memory
 from wholebody.control.quadratic.result import InfeasibleFault, Limit, QuadraticResult, limits_of
-from wholebody.control.quadratic.transition import Transition
-from wholebody.control.quadratic.weights import Weights
+from wholebody.control.quadratic.transition import Transition, Weights
 from wholebody.control.result import Fault, Sheets
-from wholebody.control.tabled import TabledController
 from wholebody.control.tuning import Settings
 from wholebody.errors import BadProblem, Infeasible, UnknownName, WrongRecord
 from wholebody.kinematics.collision import Collisions

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from wholebody.locomotion.footsteps import OTHER, OUTWARD, Feet, Footstep, Place, Side
-from wholebody.locomotion.gait import Gait
-from wholebody.locomotion.target import Target
+from wholebody.locomotion.walking.footsteps import OTHER, OUTWARD, Feet, Footstep, Place, Side
+from wholebody.locomotion.walking.gait import Gait
+from wholebody.locomotion.walking.timetable import Target
 from wholebody.model.layout import Array
 
 RUNS_AWAY = 0.6

@@ -17,9 +17,9 @@ import numpy as np
 from wholebody import _kernels
 from wholebody.errors import UnknownName
 from wholebody.estimation import Balance, SupportNoise
-from wholebody.locomotion.footsteps import Place
-from wholebody.locomotion.swing import FootPoint
-from wholebody.locomotion.target import Target
+from wholebody.locomotion.walking.footsteps import Place
+from wholebody.locomotion.walking.swing import FootPoint
+from wholebody.locomotion.walking.timetable import Target
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 
@@ -121,3 +121,20 @@ def sole_to_world(foot: FootPoint) -> Array:
     frame[1, 0] = sine = math.sin(yaw)
     frame[0, 1], frame[0, 3], frame[1, 3], frame[2, 3] = -sine, x, y, z
     return frame
+
+
+class OpenLoop:
+    """No stabilizer: what others are compared with."""
+
+    feels_ground = False
+    believes = None
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def reset(self) -> None:
+        """There is nothing to forget."""
+
+    def correct(self, target: Target, balance: Balance, period: float) -> Command:
+        """What was planned."""
+        return as_planned(target)

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from wholebody import _kernels
-from wholebody.locomotion.footsteps import Place, Support
-from wholebody.locomotion.gait import SOLES
+from wholebody.locomotion.walking.footsteps import Place, Support
+from wholebody.locomotion.walking.gait import SOLES
 from wholebody.model.layout import Array
 from wholebody.model.support import convex_hull
 from wholebody.robots.robot import Robot

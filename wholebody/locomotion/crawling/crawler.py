@@ -14,23 +14,20 @@ import numpy as np
 
 from wholebody.errors import BadGait, GroundMissing, SensorLost
 from wholebody.estimation.limb_loads import LimbLoads
-from wholebody.hardware import Record
-from wholebody.locomotion.crawling.efforts import CrawlEfforts
 from wholebody.locomotion.crawling.footholds import DriftedGround, Ground
 from wholebody.locomotion.crawling.gait import CrawlGait, crawl_gait_of, home_of, on_ground
-from wholebody.locomotion.crawling.joints import CrawlJoints
+from wholebody.locomotion.crawling.joints import CrawlEfforts, CrawlJoints
 from wholebody.locomotion.crawling.landing import Landing
-from wholebody.locomotion.crawling.odometry import CrawlOdometry, heading
+from wholebody.locomotion.crawling.odometry import CrawlOdometry, Root, desired, heading
 from wholebody.locomotion.crawling.pattern import ORIGIN, CrawlPattern
-from wholebody.locomotion.crawling.roots import Root, desired
 from wholebody.locomotion.crawling.step import CrawlTarget
-from wholebody.locomotion.footsteps import Place
-from wholebody.locomotion.pendulum import GRAVITY
-from wholebody.messages import Mode
+from wholebody.locomotion.walking.footsteps import Place
+from wholebody.locomotion.walking.pendulum import GRAVITY
+from wholebody.messages import Mode, Record
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
-from wholebody.motion.captured_gait import CRAWLING
-from wholebody.motion.imitating_limbs import limbs_of
+from wholebody.motion.capture.gait import CRAWLING
+from wholebody.motion.capture.limbs import limbs_of
 from wholebody.robots.robot import Robot
 from wholebody.rotations import matrix_of_quaternion
 

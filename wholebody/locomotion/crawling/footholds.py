@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.ndimage import binary_closing, maximum_filter, minimum_filter
 
-from wholebody.locomotion.footsteps import Place
+from wholebody.locomotion.walking.footsteps import Place
 from wholebody.model.layout import Array
 from wholebody.perception.height_map import HeightMap
 

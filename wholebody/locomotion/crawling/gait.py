@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from wholebody.errors import BadGait
-from wholebody.locomotion.footsteps import Velocity
+from wholebody.errors import BadGait, CannotImitate
+from wholebody.locomotion.walking.footsteps import Velocity
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
-from wholebody.motion.captured_gait import CRAWLING
-from wholebody.motion.imitating_limbs import limbs_of
+from wholebody.motion.capture.gait import CRAWLING
+from wholebody.motion.capture.gait_plan import GaitPlan
+from wholebody.motion.capture.imitation import Imitation
+from wholebody.motion.capture.limbs import limbs_of, scale_of
 from wholebody.parameters import Bounds, Unit
 from wholebody.robots import geometry
 
@@ -148,3 +150,86 @@ def crawl_gait_of(model: Model, **changes: float) -> CrawlGait:
         "climb": 0.106 * thigh,
     }  # fmt: skip
     return CrawlGait(places, np.zeros(2), float(at.com_in_world[2]), **(sizes | changes))
+
+
+LIKENESS = 0.25
+"""How far towards where the person's limbs bore the robot's do. At 0.4, with knees nearer to each other and hands
+nearer to the body, Atlas strayed; at 0.5 it tipped over when a knee lifted (one run each)."""
+HIGHEST = 0.1
+"""Of the length of a thigh: no limb is lifted more, because one that swings turns the body."""
+
+LEAN, SWAY, BRIEFEST = 0.133, 0.053, 0.4
+"""Of the length of a thigh, and s: a gait in another order than the robot's own, in which the centre of mass goes
+farther aside, leans and sways less, and takes more time between swings."""
+
+
+def crawls_by_feel(model: Model) -> bool:
+    """Whether a robot has a posture of its own on wrists and knees, on which all of its crawling builds."""
+    return POSTURE in model.robot.postures
+
+
+def captured_crawl_gait_of(model: Model, plan: GaitPlan) -> CrawlGait:
+    """The gait; CannotImitate unless the person is on wrists and knees."""
+    captured = plan.gait
+    if captured.limbs != CRAWLING:
+        raise CannotImitate(f"{captured.capture.source} is a gait on {', '.join(captured.limbs)}, and no crawl")
+    own, thigh, order = crawl_gait_of(model), limbs_of(model, CRAWLING)[2].length, list(plan.order)
+    swings, lifts, pauses = np.zeros(4), np.zeros(4), np.zeros(4)
+    swings[order], lifts[order] = plan.downs - plan.lifts, np.minimum(plan.heights.max(axis=1), HIGHEST * thigh)
+    pauses[order] = captured.pauses * swings[order] / captured.durations
+    if not _is_usual(plan.order):
+        own = replace(own, lean=LEAN * thigh, sway=SWAY * thigh, briefest=BRIEFEST)
+    return replace(
+        own,
+        places=own.places + LIKENESS * (scaled_reach(model, plan) - own.places),
+        forward=plan.stride,
+        order=plan.order,
+        rhythm=tuple(swings / [own.hand_swing, own.hand_swing, own.swing, own.swing]),
+        heights=tuple(lifts / own.lift),
+        pauses=tuple(pauses),
+    )
+
+
+def _is_usual(order: tuple[int, ...]) -> bool:
+    """Whether limbs follow each other as in the robot's own gait; else the centre of mass goes farther aside."""
+    first = FORWARD.index(order[0])
+    return order == FORWARD[first:] + FORWARD[:first]
+
+
+def scaled_reach(model: Model, plan: GaitPlan) -> Array:
+    """Where the person's limbs bore, scaled, below hips and shoulders of the robot: 4 × 2, from its centre of mass."""
+    limbs, at = limbs_of(model, CRAWLING), model.at(plan.stance.q)
+    roots = np.array([at.position(model.frame(limb.root)) for limb in limbs])
+    scales = np.array([scale_of(limb, plan.gait.capture) for limb in limbs])
+    places = (roots - at.com_in_world + scales[:, None] * plan.gait.reach)[:, :2]
+    return np.asarray((places + places[[1, 0, 3, 2]] * (1.0, -1.0)) / 2)  # both sides alike
+
+
+def changes_of(imitation: Imitation) -> str:
+    """What the robot does otherwise than the person, scaled: where its limbs bear, and how high they go."""
+    model, plan = imitation.model, imitation.plan
+    if plan is None:
+        return ""
+    gait, theirs = captured_crawl_gait_of(model, plan), scaled_reach(model, plan)
+    (x, y), (a, b) = gait.places[0], theirs[0]
+    hands = f"hands bear {x:.2f} m before its centre of mass and {y:.2f} m aside (person, scaled: {a:.2f}, {b:.2f})"
+    (x, y), (a, b) = gait.places[2], theirs[2]
+    knees = f"knees {-x:.2f} m behind it and {y:.2f} m aside ({-a:.2f}, {b:.2f})"
+    lifts = f"limbs are lifted by {gait.lift * max(gait.heights):.2f} m at most ({plan.heights.max():.2f})"
+    return f"Its {hands}, {knees}; {lifts}."
+
+
+TIMES = {"swing": 1.2, "hand_swing": 0.9, "briefest": 0.3, "brisk": 0.9}
+"""s, and a share of them."""
+SIZES = {
+    "lift": 0.09, "outward": 0.265, "margin": 0.13, "lean": 0.093, "careful_lean": 0.16, "sway": 0.08,
+    "careful_sway": 0.08, "forward": 0.8, "backward": 0.95, "toes": 0.055, "climb": 0.36,
+}  # fmt: skip
+"""In lengths of a thigh."""
+
+
+def rough_gait_of(model: Model, **changes: float) -> CrawlGait:
+    """A gait for rough ground that suits a robot's size."""
+    knee = next(limb for limb in limbs_of(model, CRAWLING) if limb.part.endswith("knee"))
+    sizes = {name: share * knee.length for name, share in SIZES.items()}
+    return crawl_gait_of(model, **(TIMES | sizes | changes))

@@ -12,7 +12,7 @@ import numpy as np
 
 from wholebody.errors import BadGait
 from wholebody.locomotion.crawling.crawler import Crawler
-from wholebody.locomotion.footsteps import Velocity
+from wholebody.locomotion.walking.footsteps import Velocity
 from wholebody.motion.keyframes import KeyFrame, KeyFrames
 from wholebody.robots.robot import Robot
 

@@ -15,13 +15,13 @@ import math
 import numpy as np
 
 from wholebody.errors import BadGoal
-from wholebody.hardware import Record
 from wholebody.locomotion.crawling.crawler import Crawler
 from wholebody.locomotion.crawling.footholds import MappedGround
 from wholebody.locomotion.crawling.odometry import heading
+from wholebody.messages import Record
 from wholebody.model.layout import Array
 from wholebody.model.snapshot import Snapshot
-from wholebody.perception.lens import Lens, Picture
+from wholebody.perception.camera_model import Lens, Picture
 
 FARTHEST = 2.0
 """m: what is farther away, a pair of cameras measures too coarsely."""

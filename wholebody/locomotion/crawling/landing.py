@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from wholebody.errors import GroundMissing
-from wholebody.locomotion.crawling.limb_ways import KNEES
+from wholebody.locomotion.crawling.limb_paths import KNEES
 from wholebody.locomotion.crawling.pattern import HAND_OVER
 from wholebody.locomotion.crawling.step import CrawlTarget
 from wholebody.model.support import SupportPolygon
-from wholebody.motion.captured_gait import CRAWLING
-from wholebody.motion.support_target import deepest
+from wholebody.motion.capture.gait import CRAWLING
+from wholebody.motion.capture.imitator import deepest
 
 SOON, BRIEFLY, CAREFULLY = 0.03, 0.03, 0.1
 """s in which a limb is to bear after it came down; over which what it bears is smoothed by then, and from then on,

@@ -7,11 +7,12 @@ each bears; so the way of the trunk is minus theirs, seen from it. Slipping limb
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from wholebody.errors import SensorLost
-from wholebody.locomotion.footsteps import Place
+from wholebody.locomotion.walking.footsteps import Place
 from wholebody.model.layout import Array
 
 
@@ -54,3 +55,38 @@ class CrawlOdometry:
 def heading(rotation: Array) -> float:
     """Of a trunk, however it is pitched: where its left side points, less a right angle."""
     return math.atan2(-rotation[0, 1], rotation[1, 1])
+
+
+Root = Callable[[Array, Array], Array]
+"""Weights of the limbs, from how far each may bear (0 to 1) and from what it is felt to bear, N."""
+
+LEAST = 1e-3
+"""N, so that some limb counts."""
+
+
+def desired(load: Array, bears: Array) -> Array:
+    """All limbs that are planned to bear, alike."""
+    return load
+
+
+def sensed(load: Array, bears: Array) -> Array:
+    """All limbs, by what they bear."""
+    return np.maximum(bears, LEAST)
+
+
+def mixed(load: Array, bears: Array) -> Array:
+    """Limbs that are planned to bear, by what they bear."""
+    return np.asarray(load * np.maximum(bears, LEAST))
+
+
+def first(load: Array, bears: Array) -> Array:
+    """The first limb that is planned to bear: one changes to another as they lift."""
+    return np.asarray(np.eye(len(load))[int(np.argmax(load >= load.max()))])
+
+
+def heaviest(load: Array, bears: Array) -> Array:
+    """The limb that bears most."""
+    return np.asarray(np.eye(len(load))[int(np.argmax(bears))])
+
+
+ROOTS: dict[str, Root] = {each.__name__: each for each in (desired, sensed, mixed, first, heaviest)}

@@ -16,12 +16,11 @@ import numpy as np
 
 from wholebody.locomotion.crawling.footholds import Ground, LevelGround, beside
 from wholebody.locomotion.crawling.gait import CrawlGait
-from wholebody.locomotion.crawling.leaning import lean_of, safe_lift, seconds_of
-from wholebody.locomotion.crawling.limb_ways import HIGH, KNEES, behind_of, bow_of, foothold_of, objection_to
-from wholebody.locomotion.crawling.step import CrawlStep, CrawlTarget, bump
-from wholebody.locomotion.footsteps import Place, Velocity
+from wholebody.locomotion.crawling.limb_paths import HIGH, KNEES, behind_of, bow_of, foothold_of, objection_to
+from wholebody.locomotion.crawling.step import CrawlStep, CrawlTarget, bump, lean_of, safe_lift, seconds_of
+from wholebody.locomotion.walking.footsteps import Place, Velocity
 from wholebody.model.layout import Array
-from wholebody.motion.gait_plan import minimum_jerk
+from wholebody.motion.capture.gait_plan import minimum_jerk
 
 AT_PLACE, FARTHER, FARTHER_BACK = 0.03, 1.4, 1.7
 """m: nearer to its place a limb need not step. And how much farther than in a crawl on and on a limb may be put, if it

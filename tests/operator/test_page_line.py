@@ -1,0 +1,216 @@
+"""The line of a page: who may open one, and what becomes of those who do not listen."""
+
+import asyncio
+import contextlib
+import json
+import math
+import socket
+import time
+
+import aiohttp
+import pytest
+from rcp_body import QuickBody
+
+from wholebody.operator.page import server as page_server
+from wholebody.operator.page.server import PageServer
+from wholebody.operator.page.viewer import GOOD_BYE, Viewer
+from wholebody.operator.rcp.command_server import Desk, Rules
+from wholebody.operator.rcp.session import Session
+
+pytestmark = pytest.mark.timeout(60)
+
+
+class Nothing:
+    """A robot of which there is nothing to be seen."""
+
+    def drawing(self):
+        return {}
+
+    def poses(self):
+        return None
+
+    def picture(self):
+        return None
+
+    def whereabouts(self):
+        return {}
+
+    def news(self):
+        return {}
+
+
+@pytest.fixture
+def static(tmp_path, monkeypatch):
+    """A page that is built, in a way."""
+    for name in page_server.TYPES:
+        (tmp_path / name).write_text(name)
+    monkeypatch.setattr(page_server, "STATIC", tmp_path)
+
+
+@contextlib.asynccontextmanager
+async def served(called=(), sight=None, **rules):
+    """A page's server, and a client of it."""
+    desk = Desk(QuickBody(), rules=Rules(**rules))
+    async with (
+        PageServer(sight or Nothing(), desk, port=0, called=called) as server,
+        aiohttp.ClientSession(server.address) as client,
+    ):
+        yield server, client
+
+
+async def opens(client, host, origin):
+    """What comes of asking for a line: 101 is one."""
+    try:
+        async with client.ws_connect("/line", headers={"Host": host, "Origin": origin}):
+            return 101
+    except aiohttp.WSServerHandshakeError as refused:
+        return refused.status
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]", "LOCALHOST", "robot.example"])
+def test_a_line_is_for_pages_of_this_machine_by_its_addresses_and_names(static, name):
+    async def line():
+        async with served(called=["robot.example"]) as (server, client):
+            host = f"{name}:{server.port}"
+            assert await opens(client, host, f"http://{host}") == 101
+            assert await opens(client, host, "http://evil.example") == 403
+            assert await opens(client, host, "") == 403
+
+    asyncio.run(line())
+
+
+def test_a_name_that_another_site_points_to_this_machine_opens_nothing(static):
+    async def line():
+        async with served() as (server, client):
+            host = f"evil.example:{server.port}"
+            assert await opens(client, host, f"http://{host}") == 403
+            for path in ("/", "/robot.json"):
+                async with client.get(path, headers={"Host": host}) as answer:
+                    assert answer.status == 403
+                async with client.get(path) as answer:
+                    assert answer.status == 200
+
+    asyncio.run(line())
+
+
+def line_of(server, client):
+    """A line as a page of ours opens it."""
+    return client.ws_connect("/line", headers={"Origin": f"http://127.0.0.1:{server.port}"})
+
+
+async def hears(line, text):
+    """Wait for something that is said; the message."""
+    while text not in (message := (await line.receive(20.0)).data):
+        pass
+    return message
+
+
+def test_a_line_on_which_nobody_says_connect_is_closed_and_takes_nobodys_place(static):
+    async def line():
+        async with served(connect_within=0.5) as (server, client), line_of(server, client) as says:
+            await says.send_str("CONNECT observer")
+            async with line_of(server, client) as idle:
+                await hears(idle, "KO nobody has said CONNECT within 0.5 s")
+                while (await idle.receive(20.0)).type is not aiohttp.WSMsgType.CLOSE:
+                    pass
+            while len(server.viewers) > 1:
+                await asyncio.sleep(0.01)
+            await says.send_str("QUERY POSITION")
+            await hears(says, "OK POSITION")
+
+    asyncio.run(line())
+
+
+class Strange(Nothing):
+    """A robot of which something can be shown, something breaks, and something nobody knows."""
+
+    def whereabouts(self):
+        return {}["elbow"]
+
+    def news(self):
+        return {"health": {"rate": math.nan, "ages": (1.5, -math.inf)}}
+
+
+@pytest.mark.slow
+def test_an_error_that_nobody_foresaw_is_logged_once_the_page_goes_on_and_what_is_no_number_is_null(static, caplog):
+    async def line():
+        async with served(sight=Strange()) as (server, client), line_of(server, client) as page:
+            await page.send_str("CONNECT observer")
+            for _ in range(2):  # news come once a second, and what breaks was tried several times before
+                news = json.loads(await hears(page, "health"), parse_constant=pytest.fail)
+                assert news == {"health": {"rate": None, "ages": [1.5, None]}}
+            assert not any(task.done() for task in server._tasks)
+
+    asyncio.run(line())
+    assert [record.exc_info[0] for record in caplog.records] == [KeyError]
+
+
+@contextlib.contextmanager
+def deaf_line(port):
+    """A line of somebody who talks, and takes nothing from the network."""
+    raw = socket.socket()
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    raw.connect(("127.0.0.1", port))
+    here = f"127.0.0.1:{port}"
+    key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
+    upgrade = f"Upgrade: websocket\r\nConnection: Upgrade\r\n{key}"
+    raw.sendall(f"GET /line HTTP/1.1\r\nHost: {here}\r\nOrigin: http://{here}\r\n{upgrade}\r\n\r\n".encode())
+    raw.setblocking(False)
+    with raw:
+        yield raw
+
+
+def frame(line):
+    """A line as browsers send it: masked, here by zeros."""
+    return bytes([0x81, 0x80 | len(line), 0, 0, 0, 0]) + line.encode()
+
+
+def test_a_page_that_takes_no_lines_is_cut_off_and_the_others_go_on(static):
+    async def line():
+        async with served(lines_per_second=1e9, observer_lines_per_second=1e9) as (server, client):
+            loop = asyncio.get_running_loop()
+            async with line_of(server, client) as other:
+                await other.send_str("CONNECT observer")
+                with deaf_line(server.port) as raw:
+                    while len(server.viewers) < 2:
+                        await asyncio.sleep(0.01)
+                    until = time.monotonic() + 40.0
+                    with contextlib.suppress(ConnectionError):
+                        await loop.sock_sendall(raw, frame("CONNECT observer"))
+                        while len(server.viewers) == 2 and time.monotonic() < until:
+                            await loop.sock_sendall(raw, frame("QUERY SENSOR") * 500)
+                        assert len(server.viewers) == 1
+                await other.send_str("QUERY POSITION")
+                await hears(other, "OK POSITION")
+
+    asyncio.run(line())
+
+
+class Deaf:
+    """The socket and the wire of a page that takes nothing."""
+
+    closed = False
+    aborted = False
+
+    async def send_str(self, text):
+        await asyncio.Event().wait()
+
+    async def close(self, code):
+        await asyncio.Event().wait()
+
+    def abort(self):
+        self.aborted = True
+
+
+def test_a_page_that_takes_no_lines_does_not_hold_up_the_end():
+    async def line():
+        wire, session = Deaf(), Session(1, True, 0.0)
+        viewer = Viewer(wire, session, wire)
+        session.outbox.append("OK")
+        viewer.tell()
+        began = time.monotonic()
+        await viewer.close()
+        assert wire.aborted
+        assert time.monotonic() - began < 3 * GOOD_BYE
+
+    asyncio.run(line())

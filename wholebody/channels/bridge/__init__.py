@@ -1,0 +1,1 @@
+"""Channels of one machine mirrored on another, over zenoh."""

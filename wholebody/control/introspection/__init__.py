@@ -1,0 +1,1 @@
+"""What other processes see of a running control loop, and change in it: parameters, topics, task markers."""

@@ -1,0 +1,209 @@
+"""Steering: what other processes can do with a running loop, and what they hear from it.
+
+servo = Servo(robot, clock, controller, compound)
+with Steering(names, parameters, compound, readings, model, bindings=…, events=…) as steering:
+    steering.attach(servo)
+    servo.run()
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wholebody import messages
+from wholebody.channels import Channel
+from wholebody.control.problem import CompoundTask
+from wholebody.control.servo import Servo
+from wholebody.model.layout import Array, Integers
+from wholebody.model.model import Model
+from wholebody.parameters.bindings import Binding, Bindings
+from wholebody.parameters.desk import Desk, Matrix
+from wholebody.parameters.events import Events
+from wholebody.parameters.journal import Journal
+from wholebody.parameters.owned import Opened
+from wholebody.parameters.packed import DISABLED
+from wholebody.parameters.records import ControllerNames
+from wholebody.parameters.reflection import About, Parameters, Slot
+from wholebody.robots.robot import Robot
+
+
+class Steering(Opened):
+    """The two points at which a loop and the world of other processes meet.
+
+    `apply` takes bound inputs and answers one request, before the behavior; `emit` tells of events and puts bound
+    outputs, after the command is written. Everything it opens is closed when its `with` block ends.
+    """
+
+    def __init__(
+        self,
+        names: ControllerNames,
+        parameters: Parameters,
+        compound: CompoundTask,
+        readings: Readings,
+        model: Model,
+        *,
+        description: Robot | None = None,
+        bindings: Sequence[Binding] = (),
+        events: Mapping[str, str] | None = None,
+        frequency: float = 1000.0,
+        settings: Mapping[str, Any] | None = None,
+        configuration: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__()
+        self.names, self.parameters, self.readings = names, parameters, readings
+        self._compound, self._model = compound, model
+        with contextlib.ExitStack() as opening:
+            self.events = Events(parameters, events or {}, source=names.controller)
+            self.journal = opening.enter_context(Journal(names, parameters))
+            self.bindings = Bindings(bindings, parameters, names, frequency, self.journal.note)
+            opening.callback(self.bindings.close)
+            robot = model.robot if description is None else description
+            largest = max((each.count_rows() for each in compound.constraints), default=1) * model.nv
+            more = {**self._more(robot, bindings, settings or {}), "configuration": dict(configuration or {})}
+            desk = Desk(names, parameters, more, self._jacobians(), largest, self.journal.note)
+            self._serve = opening.enter_context(desk).serve
+            channel = opening.enter_context(Channel(names.events, messages.event(), depth=256))
+            self.events.bind(opening.enter_context(channel.writer()))
+            self._opened = opening.pop_all()
+
+    def attach(self, servo: Servo) -> None:
+        """Make a loop meet the others: its inputs and what it publishes begin with ours."""
+        self.readings.look(servo)
+        self.journal.now = lambda: (servo.time, servo.counters.cycles)
+        servo.inputs, servo.publish = (self.apply, *servo.inputs), (self.emit, *servo.publish)
+
+    def apply(self, servo: Servo) -> None:
+        """Take what came from outside."""
+        self.bindings.apply()
+        self._serve(servo.time)
+
+    def emit(self, servo: Servo) -> None:
+        """Tell what came true, and put what is bound to go out."""
+        now = servo.time
+        self.events.emit(now)
+        self.bindings.put(now, servo.counters.cycles)
+
+    def _more(self, robot: Robot, bindings: Sequence[Binding], settings: Mapping[str, Any]) -> dict[str, Any]:
+        model = self._model
+        base = ["base_x", "base_y", "base_z", "base_rx", "base_ry", "base_rz"] if model.floating else []
+        return {
+            "robot": robot.name,
+            "tasks": [each.name for each in self._compound.tasks],
+            "constraints": [each.name for each in self._compound.constraints],
+            "events": {each.name: len(each.expression.operands) for each in self.events.events},
+            "joints": {
+                "real": list(model.joint_names),
+                "actuated": [each.name for each in model.robot.moving if each.actuated],
+                "command": list(robot.joint_names),
+                "velocity": [*base, *model.joint_names],
+            },
+            "settings": dict(settings),
+            "bindings": [str(each) for each in bindings],
+        }
+
+    def _jacobians(self) -> list[Matrix]:
+        def jacobian(index: int) -> Array:
+            servo = self.readings.servo
+            now = self._model.at(self._model.neutral()) if servo is None else servo.snapshot
+            return self._compound.constraints[index].jacobian(now)
+
+        return [lambda index=index: jacobian(index) for index in range(len(self._compound.constraints))]  # type: ignore[misc]
+
+
+class Readings:
+    """Adds readings to parameters: errors of tasks, joints, and how the loop is doing. They are zero until it runs.
+
+        readings = Readings(parameters, compound, joints=22)
+        readings.servo = servo
+
+    tasks.NAME.error, tasks.NAME.error_norm   the error of a task that is enabled or sensing
+    joints.position, velocity, effort         as measured, and as commanded, in the order of the model
+    servo.time, compute_time, frequency, …    see Table C.2 of ControlIt!
+    """
+
+    def __init__(self, parameters: Parameters, compound: CompoundTask, joints: int) -> None:
+        self.servo: Servo | None = None
+        self._cycle = -1
+        self._tasks = compound.tasks
+        rows = [task.count_rows() for task in self._tasks]
+        self._first = np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
+        self._errors, self._norms = np.full(sum(rows), math.nan), np.full(len(rows), math.nan)
+        self._places: dict[str, slice] | None = None
+        self._order: Integers = np.zeros(sum(rows), np.int64)  # where in the errors of a command each row is
+        self._task_of_row = np.repeat(np.arange(len(rows)), rows)
+        self._add_errors(parameters, rows)
+        add = parameters.add_reading
+        add("joints.position", "rad", "where the joints of the model are", self._position, joints)
+        add("joints.velocity", "rad/s", "how fast they move", self._velocity, joints)
+        add("joints.effort", "N·m", "what they are commanded", self._effort, joints)
+        for name, (unit, meaning, read) in self._of_the_loop().items():
+            add(f"servo.{name}", unit, meaning, read)
+
+    def look(self, servo: Servo) -> None:
+        """Look at a loop's newest command; before other readings are read."""
+        self.servo = servo
+
+    def _add_errors(self, parameters: Parameters, rows: list[int]) -> None:
+        """A disabled task has no error: it is no number, so that no event takes it for a small one."""
+        bring, infinite = self._bring, (-math.inf, math.inf)
+        meaning = "goal minus what is, row by row; no number while the task is disabled"
+        for index, (task, first, count) in enumerate(zip(self._tasks, self._first, rows, strict=False)):
+            path = f"tasks.{task.name}.error"
+            about = About(path, "vector", "1", count, *infinite, meaning, writable=False, saved=False)
+            parameters.add_slot(Slot(about, self._errors[first : first + count], None, bring))
+            about = About(f"{path}_norm", "number", "1", 1, *infinite, "length of the error", False, False)
+            parameters.add_slot(Slot(about, self._norms[index : index + 1], None, bring))
+
+    def _bring(self) -> None:
+        """Take the errors of all tasks from the newest command, once a cycle."""
+        servo = self.servo
+        if servo is None or servo.command is None or servo.counters.cycles == self._cycle:
+            return
+        self._cycle = servo.counters.cycles
+        solution: Any = getattr(servo.command, "solution", servo.command)
+        if solution.error_places is not self._places:
+            self._places = solution.error_places
+            self._order[:] = [row for task in self._tasks for row in _rows(self._places[task.name])]
+        disabled = np.array([task.numbers[0] == DISABLED for task in self._tasks])
+        self._errors[:] = np.where(disabled[self._task_of_row], math.nan, solution.errors[self._order])
+        self._norms[:] = np.sqrt(np.bincount(self._task_of_row, self._errors**2, len(self._tasks)))
+
+    def _position(self, into: Array) -> None:
+        if self.servo is not None:
+            into[:] = self.servo.estimate.q[-len(into) :]
+
+    def _velocity(self, into: Array) -> None:
+        if self.servo is not None:
+            into[:] = self.servo.estimate.v[-len(into) :]
+
+    def _effort(self, into: Array) -> None:
+        if self.servo is not None and self.servo.command is not None:
+            into[:] = self.servo.command.effort
+
+    def _of_the_loop(self) -> dict[str, tuple[str, str, Any]]:
+        def reads(what: Any) -> Any:
+            def read(into: Array) -> None:
+                if self.servo is not None:
+                    into[0] = what(self.servo)
+
+            return read
+
+        return {
+            "time": ("s", "by the loop's clock", reads(lambda servo: servo.time)),
+            "cycles": ("1", "how many there were", reads(lambda servo: servo.counters.cycles)),
+            "faults": ("1", "cycles that gave the last safe command again", reads(lambda servo: servo.counters.faults)),
+            "missed": ("1", "beats that went by unused", reads(lambda servo: servo.clock.missed)),
+            "model_latency": ("s", "how old what the model shows is", reads(lambda servo: servo.staleness)),
+            "round_trip": ("s", "from a command to its echo in the state", reads(lambda servo: servo.echo.latency)),
+            "compute_latency": ("s", "what the last cycle took", reads(lambda servo: servo.timing.last_seconds)),
+            "frequency": ("Hz", "cycles a second of real time", reads(lambda servo: servo.timing.last_frequency)),
+        }
+
+
+def _rows(place: slice) -> range:
+    return range(place.start, place.stop)

@@ -1,0 +1,212 @@
+"""connect: a controller's side of the daemon, the same for every robot.
+
+with connect("wave") as robot:
+    start = robot.position("RSP")
+    while robot.wait() and robot.now < 10:
+        robot.move({"RSP": start + 0.3 * math.sin(robot.now)})
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import warnings
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from wholebody import messages
+from wholebody.channels import Channel
+from wholebody.drivers.names import Names
+from wholebody.errors import BadPeriod, ChannelError, NoRobot, UnknownJointWarning, UnknownName, closest
+from wholebody.messages import Mode, Record, Silence
+
+
+def connect(
+    controller: str,
+    robot: str = "",
+    *,
+    period: float = 0.0,
+    silence: Silence = Silence.HOLD,
+    lease: bool = False,
+    filtered: bool = False,
+    timeout: float = 5.0,
+) -> Connection:
+    """Connect to the robot of a name (by default the one there is), as a controller of a name of one's own.
+
+    A controller that declares its period (s) says what is to become of its joints if it falls silent; without one they
+    hold its last word for ever. A lease keeps all others from the joints that it moves; it needs a period. `filtered`
+    sends references through a filter process (wholebody filter), without which nothing moves.
+    """
+    return Connection(
+        controller, robot, period=period, silence=silence, lease=lease, filtered=filtered, timeout=timeout
+    )
+
+
+class Connection:
+    """The newest state of the robot, and one's own references to it: a RobotInterface and a Clock, too."""
+
+    def __init__(
+        self,
+        controller: str,
+        robot: str = "",
+        *,
+        period: float = 0.0,
+        silence: Silence = Silence.HOLD,
+        lease: bool = False,
+        filtered: bool = False,
+        timeout: float = 5.0,
+    ) -> None:
+        if not (np.isfinite(period) and period >= 0):
+            raise BadPeriod(f"a controller's period of {period} s; give seconds, or 0 to declare none")
+        if lease and period == 0:
+            raise BadPeriod("a lease needs a declared period (period=…): a controller that dies must lose it")
+        self._names = names = Names(robot)
+        self._reader = _running(names, timeout)
+        self.joints = messages.labels(self._reader.message.dtype)
+        self.index: Mapping[str, int] = {name: number for number, name in enumerate(self.joints)}
+        self.state: Record = self._reader.message
+        channel = names.unfiltered(controller) if filtered else names.reference(controller)
+        self._channel = Channel(channel, messages.reference(self.joints))
+        self._writer = self._channel.writer()
+        self.reference: Any = self._writer.message
+        self.reference["period"], self.reference["silence"], self.reference["lease"] = period, silence, lease
+        self.reference["mode"] = Mode.POSITION
+        self._warned: set[str] = set()
+        self._beat, self.missed = 0, 0
+        self.period = self._period(timeout)
+
+    # What a controller of one's own needs.
+
+    def wait(self, timeout: float = 1.0) -> bool:
+        """Wait for a state that is new, and take the newest; False if none comes in time."""
+        return bool(self._reader.wait(timeout))
+
+    @property
+    def now(self) -> float:
+        """Time of the state, in the loop's seconds: real, or simulated."""
+        return float(self.state["time"])
+
+    def position(self, joint: str) -> float:
+        """Where a joint is."""
+        return float(self.state["position"][self._joint(joint)])
+
+    def move(self, positions: Mapping[str, float]) -> None:
+        """Command these joints, and no others. One that this robot lacks is left out, with one warning."""
+        mask, position = self.reference["mask"], self.reference["position"]
+        mask[:] = False
+        for name, value in positions.items():
+            number = self.index.get(name)
+            if number is None:
+                self._warn(name)
+                continue
+            position[number], mask[number] = value, True
+        self.put()
+
+    def put(self) -> None:
+        """Send `reference` as it is."""
+        self.reference["time"] = self.state["time"]
+        self._writer.put()
+
+    # The same as a robot and a clock.
+
+    def read(self, state: Record) -> None:
+        """Fill in the newest state."""
+        self._reader.latest()
+        state.setfield(self.state, self.state.dtype, 0)
+
+    def write(self, reference: Record) -> None:
+        """Send a reference; period, silence and lease stay those of the connection."""
+        for field in ("position", "velocity", "effort", "stiffness", "damping", "mode", "mask"):
+            self.reference[field] = reference[field]
+        self.put()
+
+    def stop(self) -> None:
+        """Ask every joint of one's own to stay where it is."""
+        with contextlib.suppress(Exception):
+            self._reader.latest()
+            self.reference["position"], self.reference["mode"] = self.state["position"], Mode.POSITION
+            self.put()
+
+    def tick(self) -> float:
+        """Wait for the next cycle of the daemon, however long it takes; return its time."""
+        while not self.wait(1.0):
+            if not self.alive:
+                raise NoRobot(f"the robot '{self._names.robot}' has gone; start it again: wholebody start")
+        beat = int(self.state["tick"])
+        self.missed += max(0, beat - self._beat - 1) if self._beat else 0
+        self._beat = beat
+        return self.now
+
+    @property
+    def alive(self) -> bool:
+        """Whether a daemon runs the robot."""
+        return bool(_daemon(self._names))
+
+    def close(self) -> None:
+        """Give up a lease, and go; the joints hold the last word, unless a period was declared."""
+        with contextlib.suppress(Exception):
+            if self.reference["lease"]:
+                self.reference["lease"] = False
+                self.put()
+        self._writer.close()
+        self._reader.close()
+        self._channel.close()
+
+    def __enter__(self) -> Self:
+        """Return the connection."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Go."""
+        self.close()
+
+    def _joint(self, name: str) -> int:
+        if name not in self.index:
+            raise UnknownName("joint", name, self.joints)
+        return self.index[name]
+
+    def _warn(self, name: str) -> None:
+        if name not in self._warned:
+            self._warned.add(name)
+            warnings.warn(
+                f"this robot has no joint '{name}', so references to it are left out{closest(name, self.joints)}",
+                UnknownJointWarning,
+                stacklevel=3,
+            )
+
+    def _period(self, timeout: float) -> float:
+        with Channel(self._names.tick) as channel, channel.reader() as reader:
+            if not (reader.latest() or reader.wait(timeout)):
+                raise NoRobot(f"the robot '{self._names.robot}' does not move on; see `wholebody status`")
+            return float(reader.message["period"])
+
+
+def _running(names: Names, timeout: float) -> Any:
+    """A reader with a state of a daemon that lives."""
+    until = time.monotonic() + timeout
+    while True:
+        with contextlib.suppress(ChannelError):
+            if _daemon(names):
+                reader = Channel(names.state).reader()
+                reader.latest()
+                if reader.wait(max(0.0, until - time.monotonic())):
+                    return reader
+        if time.monotonic() >= until:
+            raise NoRobot(
+                f"no robot called '{names.robot}' is running; start one, for instance: wholebody start hubo2plus"
+            )
+        time.sleep(0.02)
+
+
+def _daemon(names: Names) -> list[int]:
+    """The process of the daemon that runs the robot; none if there is none."""
+    try:
+        with Channel(names.tick) as channel:
+            return channel.writer_processes()
+    except ChannelError:
+        return []

@@ -1,0 +1,249 @@
+"""ServoRobot: Mini-Hubo on its servo lines, as a RobotInterface with Boards.
+
+Each write sends all goals and asks the servos how they are; each read takes what has come back since, so a state is one
+period old. A servo that does not answer keeps its last value and is counted; after HOLLOW periods its joint shows
+ENCODER_ERROR. Measured are position, velocity, temperature, and as effort the share of its greatest torque with which a
+servo drives its motor. Mini-Hubo has no IMU, and its two force-torque sensors are not on these lines: neither is
+measured. Servos know their angle as soon as they have power, so there is nothing to search: to go home is to go to
+zero, slowly.
+
+A joint that is switched on, sent home or called away from home is led at HOMING_SPEED until it is where it was sent;
+one that went home stays there until its reference changes. The goal of a limp joint follows it, so that nothing jumps
+when it is switched on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from wholebody.drivers.dynamixel import packets, registers
+from wholebody.drivers.dynamixel.packets import BROADCAST, CHECK_SIZE, READ_SIZE, SHARE, Fault, Traffic, traffic
+from wholebody.drivers.dynamixel.ports import Port
+from wholebody.drivers.dynamixel.readings import Readings
+from wholebody.drivers.dynamixel.registers import RADIANS_PER_COUNT, SPEED_UNIT, two_bytes
+from wholebody.drivers.dynamixel.table import ServoTable
+from wholebody.drivers.interface import Answer
+from wholebody.errors import HardwareError
+from wholebody.messages import ALL_JOINTS, Mode, Record, Status, Verb
+from wholebody.robots.robot import Robot
+
+HOMING_SPEED = 0.5  # rad/s
+HOLLOW = 40  # readings in a row that did not come
+SELDOM = 50  # cycles between two questions to a servo like that, because each costs the line a timeout
+ATTEMPTS = 25
+_OF_FAULT = {
+    Fault.VOLTAGE: Status.DRIVER_FAULT,
+    Fault.OVERHEATING: Status.TOO_HOT,
+    Fault.OVERLOAD: Status.SATURATED,
+}
+
+
+class ServoRobot:
+    """The robot on one or several lines of servos."""
+
+    modes = frozenset({Mode.POSITION})
+
+    def __init__(
+        self, robot: Robot, ports: Port | Sequence[Port], period: float = 0.005, simulated: bool | None = None
+    ) -> None:
+        self._ports: list[Port] = list(ports) if isinstance(ports, Sequence) else [ports]
+        self.robot, self.period = robot, period
+        self.simulated = all(port.simulated for port in self._ports) if simulated is None else simulated
+        self.table = table = ServoTable.of(robot, len(self._ports))
+        self.readings = Readings(robot, table)
+        self.traffic: dict[str, Traffic] = traffic(table)
+        n = len(table.joints)
+        self._goal, self._led_to = np.zeros(n), np.zeros(n)  # where joints are sent, and how far they are led by now
+        self._slow = np.zeros(n, bool)
+        self._homing = np.zeros(n, bool)  # at zero, or on the way, until its reference changes
+        self._passed_over = np.zeros(n)  # the reference that a joint at home does not follow
+        self._powered = np.zeros(n, bool)  # as it is wanted
+        self._full = np.array([max(1, round(joint.velocity / SPEED_UNIT)) for joint in robot.moving])
+        self._read = [packets.read(servo, registers.PRESENT_POSITION, READ_SIZE) for servo in table.servo]
+        self._check = [packets.read(servo, registers.TORQUE_ENABLE, CHECK_SIZE) for servo in table.servo]
+        self._on = [table.on(line) for line in range(len(table.lines))]
+        self._turn, self._cycle = [0] * len(self._on), 0
+        if any(each.reads_within(period) == 0 for each in self.traffic.values()):
+            raise HardwareError(
+                f"a period of {period} s is too short for the servo lines; the least is {self._least():.4f} s"
+            )
+        self._zero = np.array([float(np.clip(0.0, joint.lower, joint.upper)) for joint in robot.moving])
+
+    @property
+    def unanswered(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """How often each joint's servo was asked and did not answer in time."""
+        return self.readings.unanswered
+
+    def read(self, state: Record) -> None:
+        """Fill in what has come back by now."""
+        for line, port in enumerate(self._ports):
+            self.readings.take(line, port.receive())
+        self.readings.fill(state)
+        state["reference"] = self._goal
+        state["status"] = self._status()
+
+    def write(self, reference: Record) -> None:
+        """Send the goals of the mask, and ask the next servos how they are."""
+        follows = reference["mask"] & (reference["mode"] == Mode.POSITION) & np.isfinite(reference["position"])
+        np.copyto(self._passed_over, reference["position"], where=follows & np.isnan(self._passed_over))
+        called = self._homing & follows & (reference["position"] != self._passed_over)
+        self._slow |= called
+        self._homing &= ~called
+        np.copyto(self._goal, reference["position"], where=follows & ~self._homing)
+        self._send()
+
+    def stop(self) -> None:
+        """Hold every joint where it was last seen."""
+        with contextlib.suppress(Exception):
+            self._homing[:] = False
+            np.copyto(self._goal, self.readings.position, where=self.readings.seen)
+            np.copyto(self._led_to, self._goal)
+            for line, port in enumerate(self._ports):
+                port.send([self._goals(line)])
+
+    def command(self, verb: Verb, joint: int, values: Sequence[float]) -> Answer:
+        """Home, switch on and off, reset, or say how a servo is."""
+        table: dict[Verb, Callable[[list[int], Sequence[float]], str]] = {
+            Verb.STATUS: self._tell,
+            Verb.HOME: self._home,
+            Verb.INITIALIZE: lambda joints, _: self._switch(joints, True),
+            Verb.RESET: self._reset,
+            Verb.CONTROL: lambda joints, given: self._switch(joints, given[0] > 0),
+        }
+        if verb not in table:
+            return Answer(
+                False, f"servos know no {verb.name.lower()}; they know {', '.join(v.name.lower() for v in table)}"
+            )
+        joints = list(range(len(self.table.joints))) if joint == ALL_JOINTS else [joint]
+        text = table[verb](joints, values)
+        status = self._status()[joints]
+        return Answer(True, text, int(np.bitwise_and.reduce(status)), self.readings.figures(joints[0]))
+
+    def __enter__(self) -> Self:
+        """Take the servos as they are: what holds goes on holding what it held, what is limp stays limp."""
+        try:
+            self._take_over()
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop, and let the lines go; the servos hold."""
+        self.stop()
+        self._close()
+
+    def _take_over(self) -> None:
+        settings = [
+            packets.write(BROADCAST, registers.STATUS_LEVEL, b"\x01"),
+            packets.write(BROADCAST, registers.RETURN_DELAY, b"\x00"),
+        ]
+        readings = self.readings
+        for _ in range(ATTEMPTS):
+            for line, port in enumerate(self._ports):
+                missing = [j for j in self._on[line] if not (readings.seen[j] and readings.checked[j])]
+                port.send([*settings, *(each[j] for j in missing for each in (self._read, self._check))])
+            self._ports[0].wait(0.004 + 0.001 * len(self.table.joints))
+            for line, port in enumerate(self._ports):
+                readings.take(line, port.receive())
+            if readings.seen.all() and readings.checked.all():
+                break
+        if not readings.seen.any():
+            raise HardwareError(
+                "no servo answers: is the robot switched on, its bus plugged in, the simulator running?"
+            )
+        self._powered[:] = readings.powered
+        np.copyto(self._goal, np.where(readings.powered, readings.goal, readings.position))
+        np.copyto(self._led_to, self._goal)
+        readings.forget_questions()
+
+    def _close(self) -> None:
+        for port in self._ports:
+            with contextlib.suppress(Exception):
+                port.close()
+
+    def _send(self) -> None:
+        self._cycle += 1
+        self._lead()
+        for line, port in enumerate(self._ports):
+            switches = self._switches(self._on[line])
+            asked = self._next(line, sum(map(len, switches)))
+            self.readings.ask(line, asked)
+            check = self._on[line][self._cycle % len(self._on[line])]
+            port.send([self._goals(line), *switches, *(self._read[joint] for joint in asked), self._check[check]])
+
+    def _lead(self) -> None:
+        """Lead slow joints on by a step, and let limp ones lead."""
+        far = HOMING_SPEED * self.period
+        step = np.where(self._slow, np.clip(self._goal - self._led_to, -far, far), self._goal - self._led_to)
+        self._led_to += step
+        limp = ~(self.readings.powered & self._powered)
+        self._slow |= limp
+        np.copyto(self._led_to, self.readings.position, where=limp & self.readings.seen)
+        self._slow &= limp | (np.abs(step) >= far)
+
+    def _next(self, line: int, besides: int) -> list[int]:
+        """Whose turn it is to be read, when so many bytes are to be sent besides."""
+        on, load = self._on[line], list(self.traffic.values())[line]
+        if self._cycle % SELDOM:
+            on = tuple(joint for joint in on if self.readings.silent[joint] <= HOLLOW)
+        count = min(len(on), load.reads_within(self.period, load.seconds(besides)))
+        first = self._turn[line]
+        self._turn[line] = first + count
+        return [on[(first + number) % len(on)] for number in range(count)]
+
+    def _goals(self, line: int) -> bytes:
+        counts = self.table.counts(self._led_to)
+        data = {
+            self.table.servo[joint]: two_bytes(int(counts[joint])) + two_bytes(int(self._full[joint]))
+            for joint in self._on[line]
+        }
+        return packets.sync_write(registers.GOAL_POSITION, data)
+
+    def _switches(self, joints: Sequence[int]) -> list[bytes]:
+        """Torque switches that are not as they are wanted, said again until they are seen to be."""
+        wrong = [j for j in joints if self.readings.checked[j] and self.readings.powered[j] != self._powered[j]]
+        if not wrong:
+            return []
+        data = {self.table.servo[joint]: bytes((int(self._powered[joint]),)) for joint in wrong}
+        return [packets.sync_write(registers.TORQUE_ENABLE, data)]
+
+    def _status(self) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+        readings = self.readings
+        status = np.where(readings.powered, int(Status.DRIVER_ON | Status.CONTROL_ON), 0).astype(np.uint32)
+        status[readings.seen & ~(self._homing & self._slow)] |= np.uint32(Status.HOMED)
+        status[readings.silent > HOLLOW] |= np.uint32(Status.ENCODER_ERROR)
+        status[self._goal < self.table.lower - RADIANS_PER_COUNT] |= np.uint32(Status.POSITION_BELOW_MINIMUM)
+        status[self._goal > self.table.upper + RADIANS_PER_COUNT] |= np.uint32(Status.POSITION_ABOVE_MAXIMUM)
+        for fault, flag in _OF_FAULT.items():
+            status[(readings.faults & int(fault)) > 0] |= np.uint32(flag)
+        return status
+
+    def _home(self, joints: list[int], _: Sequence[float]) -> str:
+        self._switch(joints, True)
+        self._slow[joints], self._homing[joints], self._passed_over[joints] = True, True, np.nan
+        self._goal[joints] = self._zero[joints]
+        return f"going to zero at {HOMING_SPEED} rad/s"
+
+    def _switch(self, joints: list[int], on: bool) -> str:
+        self._powered[joints] = on
+        return "switched on" if on else "switched off: limp"
+
+    def _reset(self, joints: list[int], _: Sequence[float]) -> str:
+        self.readings.faults[joints] = 0
+        return "faults forgotten; those that persist come back with the next reading"
+
+    def _tell(self, joints: list[int], _: Sequence[float]) -> str:
+        joint = joints[0]
+        faults = Fault(int(self.readings.faults[joint])).name or "none"
+        return f"servo {self.table.servo[joint]}: faults {faults.lower()}, {self.unanswered[joint]} unanswered"
+
+    def _least(self) -> float:
+        return max((each.write_time + each.check_time + each.read_time) / SHARE for each in self.traffic.values())

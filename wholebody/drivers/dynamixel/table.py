@@ -1,0 +1,84 @@
+"""ServoTable: which servo moves which joint, where its zero is, and on which line it hangs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+
+import numpy as np
+import numpy.typing as npt
+import yaml
+
+from wholebody.drivers.dynamixel.registers import COUNTS, GREATEST, RADIANS_PER_COUNT
+from wholebody.errors import HardwareError
+from wholebody.robots.robot import Robot
+
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ServoTable:
+    """The servos in the order of the robot's joints. A joint at q has its servo at zero + direction · q."""
+
+    joints: tuple[str, ...]
+    servo: tuple[int, ...]
+    zero: Array  # rad
+    direction: Array  # 1 or −1
+    line: tuple[int, ...]
+    lines: tuple[str, ...]
+    source: str = ""
+
+    @classmethod
+    def of(cls, robot: Robot, lines: int | None = None) -> ServoTable:
+        """Read the table of a robot of ours; `lines=1` hangs all its servos on one."""
+        file = resources.files("wholebody.drivers.dynamixel").joinpath(f"{robot.name}.yaml")
+        if not file.is_file():
+            raise HardwareError(f"{robot.name} has no table of servos; the robot with a servo bus is minihubo")
+        document = yaml.safe_load(file.read_text(encoding="utf-8"))
+        rows, names = document["servos"], tuple(document["lines"])
+        if lines not in (None, 1, len(names)):
+            raise HardwareError(
+                f"{lines} lines of servos for {robot.name}; give 1, or {len(names)}: {', '.join(names)}"
+            )
+        without = [joint for joint in robot.joint_names if joint not in rows]
+        if without:
+            raise HardwareError(f"no servo moves {', '.join(without)}; add it to {robot.name}.yaml")
+        ordered = [rows[joint] for joint in robot.joint_names]
+        return cls(
+            robot.joint_names,
+            tuple(int(row["servo"]) for row in ordered),
+            np.radians([float(row["zero"]) for row in ordered]),
+            np.array([float(row["direction"]) for row in ordered]),
+            tuple(0 if lines == 1 else names.index(row["line"]) for row in ordered),
+            ("all",) if lines == 1 else names,
+            document["source"],
+        )
+
+    def on(self, line: int) -> tuple[int, ...]:
+        """The joints whose servos hang on a line."""
+        return tuple(joint for joint, where in enumerate(self.line) if where == line)
+
+    def counts(self, position: Array) -> Integers:
+        """The counts nearest to joint positions, within what servos can turn."""
+        exact = (self.zero + self.direction * position) / RADIANS_PER_COUNT
+        return np.clip(np.rint(exact), 0, GREATEST).astype(np.int64)
+
+    def positions(self, counts: npt.NDArray[np.integer]) -> Array:
+        """Where the joints are when their servos show these counts."""
+        angle: Array = np.minimum(counts, GREATEST) * RADIANS_PER_COUNT
+        return self.direction * (angle - self.zero)
+
+    def position(self, joint: int, counts: int) -> float:
+        """Where one joint is when its servo shows these counts."""
+        return float(self.direction[joint] * (counts * RADIANS_PER_COUNT - self.zero[joint]))
+
+    @property
+    def lower(self) -> Array:
+        """How far down each joint's servo can turn it."""
+        return np.where(self.direction > 0, -self.zero, self.zero - (COUNTS - 1) * RADIANS_PER_COUNT)
+
+    @property
+    def upper(self) -> Array:
+        """How far up."""
+        return np.where(self.direction > 0, (COUNTS - 1) * RADIANS_PER_COUNT - self.zero, self.zero)

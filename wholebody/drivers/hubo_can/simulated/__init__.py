@@ -1,0 +1,1 @@
+"""Simulated boards, sensors and buses in place of Hubo's CAN hardware."""

@@ -1,0 +1,73 @@
+"""Loopback: a robot of nothing but numbers, whose joints are where they are told to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from wholebody.drivers.interface import Answer
+from wholebody.messages import Measured, Mode, Record, Status, Verb
+from wholebody.robots.robot import Robot
+
+_READY = int(Status.DRIVER_ON | Status.CONTROL_ON | Status.HOMED)
+
+
+class Loopback:
+    """A RobotInterface with Boards: a joint is where it was told to be, one write later; encoders are all it has."""
+
+    simulated = True
+    modes = frozenset({Mode.POSITION})
+
+    def __init__(self, robot: Robot) -> None:
+        self._array: np.ndarray[Any, Any] = np.zeros(1, robot.state_dtype())
+        self._state: Record = self._array[0]
+        self._position = self._array["position"][0]
+        self._position[:] = [float(np.clip(0.0, joint.lower, joint.upper)) for joint in robot.moving]
+        self._state["status"], self._state["measured"] = _READY, Measured.POSITION
+        self._commanded = self._position.copy()
+        self._read_into: Record | None = None
+        self._written: Record | None = None
+        self._mask = np.zeros(len(self._position), np.uint8).data
+        self._everything = np.ones(len(self._position), bool).tobytes()
+        # The same as memoryviews: in a cold cache, numpy would take several times as long.
+        self._here, self._next = self._position.data, self._commanded.data
+        self._shown, self._wanted = self._here, self._here
+
+    def read(self, state: Record) -> None:
+        """Fill in where the joints were told to be by the last write but one."""
+        if state is not self._read_into:  # the first time all of it; then only what changes
+            state.setfield(self._state, self._state.dtype, 0)
+            self._read_into, self._shown = state, state["position"].data
+        self._shown[:] = self._here
+
+    def write(self, reference: Record) -> None:
+        """Go where the last write said, and remember this one."""
+        if reference is not self._written:
+            self._written, self._wanted = reference, reference["position"].data
+            self._mask = reference["mask"].view(np.uint8).data
+        self._here[:] = self._next
+        if self._mask == self._everything:
+            self._next[:] = self._wanted
+        else:
+            np.copyto(self._commanded, reference["position"], where=reference["mask"])
+
+    def stop(self) -> None:
+        """Stay where it is."""
+        np.copyto(self._commanded, self._position)
+
+    def command(self, verb: Verb, joint: int, values: Sequence[float]) -> Answer:
+        """Do what can be done without a body: nothing, gladly."""
+        return Answer(True, "done: a loopback robot is always ready", _READY)
+
+    def __enter__(self) -> Self:
+        """Take it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop it."""
+        self.stop()

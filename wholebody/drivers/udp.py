@@ -1,0 +1,269 @@
+"""UdpRobot and UdpServer: a robot at the other end of a network cable, behind the same interface as any other.
+
+    with Simulation(robot) as simulation, UdpServer(robot, simulation, SteadyClock(0.005), ("0.0.0.0", 7700)) as server:
+        server.run()                                                           # on the robot's machine
+
+    with UdpRobot(robot, ("robot.local", 7700)) as far:                        # on the controller's
+        Servo(far, far, controller, behavior).run()
+
+Datagrams get lost, come twice and overtake each other; the newest wins, and the rest is counted. Either end may be
+killed and started again. The server has one controller at a time: another one is told so until the first falls silent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import socket
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from wholebody.drivers.datagrams import Address, Bytes, Counters, Datagrams, Heard, Kind, Newest
+from wholebody.drivers.interface import Clock, RobotInterface
+from wholebody.errors import NoRobot, RobotTaken, WrongRecord
+from wholebody.messages import Dtype, Record
+from wholebody.robots.robot import Robot
+
+SLICE = 0.05
+"""Seconds after which somebody who waits says hello once more."""
+KEPT = 1024
+"""References of which it is remembered when they were sent."""
+
+
+def resolved(address: Address) -> Address:
+    """The address in numbers; NoRobot if nobody knows that name."""
+    try:
+        return socket.gethostbyname(address[0]), address[1]
+    except OSError as error:
+        raise NoRobot(f"nobody knows where '{address[0]}' is: {error}") from error
+
+
+class Letter:
+    """A record and its bytes."""
+
+    def __init__(self, layout: Dtype) -> None:
+        self._memory: np.ndarray[Any, Any] = np.zeros(1, layout)
+        self.record: Record = self._memory[0]
+        self.raw: Bytes = self._memory.view(np.uint8)
+
+    def take(self, bytes_of_record: Bytes, size: int) -> bool:
+        """Take what came in, if it has the right size."""
+        if size != len(self.raw):
+            return False
+        self.raw[:] = bytes_of_record[:size]
+        return True
+
+
+class UdpRobot:
+    """A RobotInterface and a Clock: the robot of a UdpServer. Its beat is the arrival of states.
+
+    latency   seconds from sending a reference to hearing, with a state, that it has been written to the robot
+    timeout   how long to wait for a server at the start, and for a state in tick(), before giving up
+    """
+
+    def __init__(self, robot: Robot, address: Address, timeout: float = 5.0) -> None:
+        self.robot, self.address, self._timeout = robot, resolved(address), timeout
+        self._wire = Datagrams(robot)
+        self.counters: Counters = self._wire.counters
+        self._newest = Newest(self.counters)
+        self._state, self._reference = Letter(robot.state_dtype()), Letter(robot.reference_dtype())
+        self._sent = np.zeros(KEPT)
+        self.latency = math.nan
+        self.period = 0.0
+        self.missed = 0
+        self._heard, self._ticked = 0, 0  # states so far, and how many there were at the last tick
+        self._busy = False  # whether another controller has the robot
+
+    def read(self, state: Record) -> None:
+        """Fill in the newest state that has arrived."""
+        self._listen()
+        state.setfield(self._state.record, self._state.record.dtype, 0)
+
+    def write(self, reference: Record) -> None:
+        """Send a reference."""
+        letter = self._reference
+        letter.record.setfield(reference, letter.record.dtype, 0)
+        self._wire.send(Kind.REFERENCE, self.address, letter.raw)
+        self._sent[self._wire.number % KEPT] = time.monotonic()
+
+    def stop(self) -> None:
+        """Tell the robot to hold every joint, and again, as one may be lost."""
+        with contextlib.suppress(Exception):
+            for _ in range(3):
+                self._wire.send(Kind.STOP, self.address)
+
+    def tick(self) -> float:
+        """Wait for a state that is new, and return its time."""
+        until = time.monotonic() + self._timeout
+        self._listen()
+        while self._heard == self._ticked:
+            if time.monotonic() > until:
+                raise self._why_not()
+            self._wire.wait(SLICE)
+            self._listen()
+            if self._heard == self._ticked:
+                self._wire.send(Kind.HELLO, self.address)
+        self.missed += self._heard - self._ticked - 1 if self._ticked else 0
+        self._ticked = self._heard
+        return float(self._state.record["time"])
+
+    def __enter__(self) -> Self:
+        """Take the robot: say hello until it answers."""
+        try:
+            self._wire.send(Kind.HELLO, self.address)
+            self.tick()
+        except BaseException:
+            self._wire.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop it and let it go."""
+        self.stop()
+        self._wire.close()
+
+    def _why_not(self) -> NoRobot | RobotTaken:
+        if self._busy:
+            return RobotTaken(f"another controller has the robot at {self._where}; end it, and try again")
+        return NoRobot(f"no state from {self._where} for {self._timeout:g} s; is its server running?")
+
+    @property
+    def _where(self) -> str:
+        return f"{self.address[0]}:{self.address[1]}"
+
+    def _listen(self) -> None:
+        """Take all that has arrived; of the states, the newest stays."""
+        while (heard := self._wire.receive()) is not None:
+            if heard.kind is Kind.STRANGE:
+                raise WrongRecord(
+                    f"at {self._where} is another robot than '{self.robot.name}', or one with other sensors; "
+                    "both sides need the same description"
+                )
+            if heard.address != self.address:
+                self.counters.garbage += 1
+            elif heard.kind is Kind.BUSY:
+                self._busy = True
+            elif heard.kind is Kind.STATE and self._newest.take(heard):
+                self._take(heard)
+
+    def _take(self, heard: Heard) -> None:
+        if not self._state.take(self._wire.record, heard.size):
+            self.counters.garbage += 1
+            return
+        self._heard, self._busy = self._heard + 1, False
+        self.period = heard.period
+        self._wire.answered = heard.number
+        if self._wire.number - KEPT < heard.answered <= self._wire.number and self._sent[heard.answered % KEPT]:
+            self.latency = time.monotonic() - self._sent[heard.answered % KEPT]
+            self._sent[heard.answered % KEPT] = 0.0
+
+
+class UdpServer:
+    """Gives a robot to whoever says hello, one at a time: a state every beat, and its newest reference to the robot.
+
+    silence   seconds without a word after which the controller is forgotten, and the robot stopped
+    patience  seconds to wait in each beat for the answer to its state: 0 for real time; for a robot in simulated time,
+              which would run away otherwise, as long as an answer may take
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        interface: RobotInterface,
+        clock: Clock,
+        address: Address = ("127.0.0.1", 0),
+        *,
+        silence: float = 0.2,
+        patience: float = 0.0,
+    ) -> None:
+        self.interface, self.clock = interface, clock
+        self._silence, self._patience = silence, patience
+        self._wire = Datagrams(robot, address)
+        self.address, self.counters = self._wire.address, self._wire.counters
+        self._newest = Newest(self.counters)
+        self._state, self._reference = Letter(robot.state_dtype()), Letter(robot.reference_dtype())
+        self._controller: Address | None = None
+        self._last_heard = -math.inf
+        self._new, self._answer = False, 0  # whether there is a reference to write, and to which state
+
+    def run(self, running: Callable[[], bool] = lambda: True) -> None:
+        """Serve until told otherwise; then the robot is stopped."""
+        try:
+            while running():
+                self.cycle()
+        finally:
+            self.interface.stop()
+
+    def cycle(self) -> None:
+        """One beat: the state goes out, the newest reference to the robot."""
+        time_of_beat = self.clock.tick()
+        self.interface.read(self._state.record)
+        self._state.record["time"] = time_of_beat
+        self.listen()
+        if self._controller is not None:
+            self._wire.send(Kind.STATE, self._controller, self._state.raw, self.clock.period)
+            if self._patience > 0:
+                self._await_answer(self._wire.number)
+        if self._new:
+            self._new = False
+            self._wire.answered = self._newest.number
+            self.interface.write(self._reference.record)
+
+    def listen(self) -> None:
+        """Take all that has arrived; of the references, the newest stays. Forget a controller that says nothing."""
+        while (heard := self._wire.receive()) is not None:
+            if heard.kind is Kind.STRANGE:
+                self._wire.send(Kind.STRANGE, heard.address)
+            elif heard.kind in (Kind.HELLO, Kind.REFERENCE, Kind.STOP):
+                self._hear(heard)
+        if self._controller is not None and time.monotonic() - self._last_heard > self._silence:
+            self._controller = None
+            self.interface.stop()
+
+    def _hear(self, heard: Heard) -> None:
+        if self._controller is None:
+            self._controller = heard.address
+            self._newest.forget()
+        elif heard.address != self._controller:
+            self._wire.send(Kind.BUSY, heard.address)
+            return
+        self._last_heard = time.monotonic()
+        if not self._newest.take(heard):
+            return
+        if heard.kind is Kind.STOP:
+            self._new = False
+            self.interface.stop()
+        elif heard.kind is Kind.REFERENCE:
+            if self._reference.take(self._wire.record, heard.size):
+                self._new, self._answer = True, heard.answered
+            else:
+                self.counters.garbage += 1
+
+    def _await_answer(self, number: int) -> None:
+        until = time.monotonic() + self._patience
+        while not (self._new and self._answer >= number) and self._controller is not None:
+            left = until - time.monotonic()
+            if left <= 0:
+                return
+            self._wire.wait(left)
+            self.listen()
+
+    def close(self) -> None:
+        """Let go of the socket."""
+        self._wire.close()
+
+    def __enter__(self) -> Self:
+        """Return it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let go of the socket."""
+        self.close()

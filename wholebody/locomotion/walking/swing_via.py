@@ -1,0 +1,145 @@
+"""When the swinging foot passes its via point: the time t_m at which the hip's torque varies least (Stabilizer, 3.9).
+
+The leg is a double pendulum that hangs from the hip, and Newton's method finds where the standard deviation of the
+hip's torque has its minimum. The foot goes as robots swing it here; the thesis's piecewise cubic with continuous
+acceleration (Eq. 3.16, Fig. 3.26) is the other choice of a path, and has its minimum elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from wholebody.errors import BadGait
+from wholebody.locomotion.walking.footsteps import Place
+from wholebody.locomotion.walking.gait import SOLES, Gait
+from wholebody.locomotion.walking.swing import Swing
+from wholebody.model import DoublePendulum, Model
+from wholebody.model.layout import Array
+from wholebody.motion import via_cubic
+
+SAMPLES = 120
+EARLIEST, LATEST = 0.2, 0.8
+
+
+def as_swung(swing: LegSwing, via: float, times: Array) -> Array:
+    """Where the leg's end is as robots swing it here, by `Swing`: x and z at each of the times."""
+    (x, z), (goal, ground) = swing.start, swing.end
+    places = Place(x, 0.0, 0.0), Place(goal, 0.0, 0.0)
+    foot = Swing(*places, 0.0, swing.duration, swing.lift, via, heights=(z, ground), gently=swing.gently)
+    points = [foot.at(float(time)) for time in times]
+    return np.array([(point.place.x, point.height) for point in points])
+
+
+def by_cubics(swing: LegSwing, via: float, times: Array) -> Array:
+    """The same by the thesis's cubics, through a via point above the middle of the way; they know no gentle landing."""
+    (x, z), (goal, ground) = swing.start, swing.end
+    middle = ((x + goal) / 2, max(z, ground) + swing.lift)
+    path = via_cubic([swing.start, middle, swing.end], [0.0, via * swing.duration, swing.duration])
+    places: Array = path.sample(times).position
+    return places
+
+
+@dataclass(frozen=True)
+class LegSwing:
+    """A swing of a leg that is a pendulum: its end goes from one place below the hip to another, over a via point."""
+
+    leg: DoublePendulum
+    start: tuple[float, float]  # x and z from the hip, m
+    end: tuple[float, float]
+    lift: float  # m, of the via point above the higher end
+    duration: float  # s
+    gently: float = 0.0  # as in Gait
+    path: Callable[[LegSwing, float, Array], Array] = as_swung
+
+    def __post_init__(self) -> None:
+        """Refuse what the leg does not reach."""
+        longest = self.leg.upper + self.leg.lower
+        for x, z in (self.start, self.end):
+            if math.hypot(x, z) >= longest:
+                raise BadGait(f"a leg of {longest:.3f} m does not reach {x:g}, {z:g} m below its hip")
+
+    def hip_torque(self, via: float) -> Array:
+        """Over time, if the via point is passed at this share of the duration."""
+        times = np.linspace(0.0, self.duration, SAMPLES)
+        q = np.array([self._angles(*place) for place in self.path(self, via, times)])
+        v = np.gradient(q, times, axis=0, edge_order=2)
+        a = np.gradient(v, times, axis=0, edge_order=2)
+        return np.array([self.leg.inverse_dynamics(*row)[0] for row in zip(q, v, a, strict=True)])
+
+    def deviation(self, via: float) -> float:
+        """The standard deviation of the hip's torque, N·m."""
+        return float(np.std(self.hip_torque(via)))
+
+    def best_via(self) -> float:
+        """t_m as a share of the duration."""
+        return newton_minimum(self.deviation, 0.5, EARLIEST, LATEST)
+
+    def _angles(self, x: float, z: float) -> tuple[float, float]:
+        """Of hip and knee, the knee bent as people's are."""
+        upper, lower = self.leg.upper, self.leg.lower
+        cosine = (x * x + z * z - upper**2 - lower**2) / (2 * upper * lower)
+        knee = math.acos(min(1.0, max(-1.0, cosine)))
+        hip = math.atan2(-x, -z) - math.atan2(lower * math.sin(knee), upper + lower * math.cos(knee))
+        return hip, knee
+
+
+def via_of(model: Model, gait: Gait, length: float) -> float:
+    """t_m of a robot's steps of a length, as a share of the swing: what `Gait.via` is to be.
+
+    gait = replace(gait, via=via_of(model, gait, 0.2))
+    """
+    return leg_swing(model, gait, length).best_via()
+
+
+def leg_swing(model: Model, gait: Gait, length: float) -> LegSwing:
+    """The swing of a robot's steps of a length.
+
+    From step to step a foot goes twice the length; the hip is then half-way, as high above the sole as in "stand" but
+    for what the gait's centre of mass is lower. The leg's end is where its lower mass is, above the sole by as much as
+    that is in "stand"; a length out of the pendulum's reach counts as the longest within it.
+    """
+    q = model.posture("stand")
+    at, (hip, knee) = model.at(q), pitch_joints(model, q)
+    leg = DoublePendulum.of_limb(model, q, hip, knee)
+    hip_height = float(at.position(model.frame(model.robot.joint(hip).child))[2])
+    knee_height = float(at.position(model.frame(model.robot.joint(knee).child))[2])
+    sole_height = float(at.position(model.surface(SOLES[1]))[2])
+    lowered = float(at.com_in_world[2]) - sole_height - gait.height
+    end = min(hip_height - knee_height + leg.lower - max(lowered, 0.0), 0.98 * (leg.upper + leg.lower))
+    share = math.hypot(length, end) / (leg.upper + leg.lower)
+    reach = length if share < 0.98 else math.sqrt(max((0.98 * (leg.upper + leg.lower)) ** 2 - end**2, 0.0))
+    return LegSwing(leg, (-reach, -end), (reach, -end), gait.lift, gait.single_support, gait.gently)
+
+
+def pitch_joints(model: Model, q: Array) -> tuple[str, str]:
+    """The first two joints of the right leg that turn it forward and back: hip and knee."""
+    at, robot = model.at(q), model.robot
+    found = []
+    for column in robot.group("right_leg"):
+        joint = robot.moving[column]
+        turning = at.jacobian(model.frame(joint.child))[3:, 6 + column]
+        if abs(turning[1]) > 0.9 * float(np.linalg.norm(turning)):
+            found.append(joint.name)
+    if len(found) < 2:
+        raise BadGait(f"'{robot.name}' has no hip and knee in its group 'right_leg' that turn about the lateral axis")
+    return found[0], found[1]
+
+
+def newton_minimum(
+    function: Callable[[float], float], start: float, lowest: float, highest: float, width: float = 0.01
+) -> float:
+    """x ← x − f′ / f″ with differences of a width, kept between bounds; downhill where f curves the wrong way."""
+    x = start
+    for _ in range(25):
+        below, here, above = (function(x + k * width) for k in (-1, 0, 1))
+        slope, curve = (above - below) / (2 * width), (above - 2 * here + below) / width**2
+        step = -slope / curve if curve > 0 else -math.copysign(0.1, slope)
+        after = min(max(x + min(max(step, -0.1), 0.1), lowest + width), highest - width)
+        if abs(after - x) < 1e-4:
+            return after
+        x = after
+    return x

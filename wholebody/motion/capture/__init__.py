@@ -1,0 +1,1 @@
+"""Motion capture: BVH files, the gait found in them, and robots that imitate it."""

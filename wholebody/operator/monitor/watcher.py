@@ -1,0 +1,183 @@
+"""Watcher: look at a running robot through its channels, whatever becomes of its daemon, and disturb nobody."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+from wholebody import robots
+from wholebody.channels.subscription import Subscription
+from wholebody.drivers import Names
+from wholebody.errors import NoRobot, WholebodyError
+from wholebody.messages import Record, Refusal, labels
+from wholebody.operator.monitor.status_view import (
+    ControllerView,
+    EventView,
+    Picture,
+    StageView,
+    joint_views,
+    sensor_views,
+    stage_views,
+    text,
+)
+from wholebody.processes.launch_plan import plan_of
+
+LOOK_BACK = 1000
+"""Cycles that the table of the stages is made of, at most."""
+STAGES_EVERY = 1.0
+"""s. How often that table is made."""
+RECENT = 50
+"""Messages that rates are taken from."""
+EVENTS = 6
+FASTEST = 10.0
+"""rad/s. For joints without a limit."""
+FIRST_REPORT = 10.0
+"""Seconds that a daemon on a busy machine may take from its first state to its first report."""
+
+
+class Watcher:
+    """All channels of a robot.
+
+    picture = Watcher("robot").look()
+    """
+
+    def __init__(self, name: str = "") -> None:
+        names = self.names = Names(name)
+        self._state, self._report = Subscription(names.state), Subscription(names.report)
+        self._tick, self._timing = Subscription(names.tick), Subscription(names.timing)
+        self._events = Subscription(names.events)
+        self._wanted: dict[str, Subscription] = {}
+        self._shown_stages: tuple[StageView, ...] = ()
+        self._stages_at = 0.0
+        self._known: tuple[int | None, str, str, dict[str, str]] = (None, "", "", {})
+
+    @property
+    def process(self) -> int | None:
+        """The daemon's process; None if no daemon runs."""
+        writers = self._tick.writers
+        return writers[0] if writers else None
+
+    def look(self, since: float = 0.0) -> Picture:
+        """Take the newest of everything; NoRobot if no robot of this name ever ran.
+
+        `since` is an instant of time.monotonic() after which the daemon must have reported, if it does so soon.
+        """
+        for _ in range(20):
+            if self._report.take() is None or time.monotonic() - self._report.age > since:
+                break
+            time.sleep(0.02)
+        state, report, tick, process = self._state.take(), self._report.take(), self._tick.take(), self.process
+        if state is None:
+            raise NoRobot(nothing_runs(self.names.robot))
+        past = self._state.past(RECENT)
+        robot, behind, groups = self._description(process)
+        names = [] if report is None else [text(name) for name in report["controller"]]
+        wanted = {
+            name: self._wanted.setdefault(name, Subscription(self.names.reference(name))) for name in names if name
+        }
+        newest = {name: message for name, tap in wanted.items() if (message := tap.take()) is not None}
+        return Picture(
+            name=self.names.robot,
+            robot=robot,
+            behind=behind,
+            process=process,
+            uptime=uptime(process),
+            silent=self._state.age,
+            time=float(state["time"]),
+            tick=int(state["tick"]),
+            rate=past.rate,
+            speed=0.0 if past.span == 0 else float(np.ptp(past.messages["time"])) / past.span,
+            period=0.0 if tick is None else float(tick["period"]),
+            missed=0 if tick is None else int(tick["missed"]),
+            stopped=report is not None and bool(report["stopped"]),
+            joints=joint_views(state, report, newest, groups),
+            sensors=sensor_views(state),
+            controllers=() if report is None else self._controllers(report, names, wanted),
+            refusals={}
+            if report is None
+            else {kind.name.lower().replace("_", " "): int(report["refused"][kind]) for kind in Refusal},
+            stages=self._stages(),
+            events=self._recent_events(uptime(process)),
+        )
+
+    def velocity_limits(self) -> dict[str, float]:
+        """How fast the daemon lets each joint move: its step limit in a period; NoRobot if no daemon says so.
+
+        A daemon that has just begun is waited for: its first report comes some cycles after its first state.
+        """
+        until = time.monotonic() + FIRST_REPORT
+        while (report := self._report.take()) is None and self.process is not None and time.monotonic() < until:
+            time.sleep(0.02)
+        tick = self._tick.take()
+        if report is None or tick is None:
+            raise NoRobot(nothing_runs(self.names.robot))
+        limits = np.minimum(report["step_limit"] / tick["period"], FASTEST)
+        return {joint: float(limit) for joint, limit in zip(labels(report.dtype), limits, strict=True)}
+
+    def _controllers(
+        self, report: Record, names: list[str], wanted: dict[str, Subscription]
+    ) -> tuple[ControllerView, ...]:
+        joints = np.array(labels(report.dtype))
+        return tuple(
+            ControllerView(
+                name=name,
+                received=int(report["received"][i]),
+                rate=wanted[name].past(RECENT).rate,
+                period=float(report["period"][i]),
+                age=wanted[name].age if math.isfinite(wanted[name].age) else None,
+                joints=tuple(str(joint) for joint in joints[report["owner"] == i]),
+            )
+            for i, name in enumerate(names)
+            if name
+        )
+
+    def _recent_events(self, within: float) -> tuple[EventView, ...]:
+        self._events.take()
+        past, now = self._events.past(EVENTS), time.monotonic()
+        return tuple(
+            EventView(text(message["name"]), text(message["text"]), now - float(stamp))
+            for stamp, message in zip(past.stamps, past.messages, strict=True)
+            if now - stamp < within
+        )
+
+    def _stages(self) -> tuple[StageView, ...]:
+        """The stages over the last cycles; made once a second, because that is a thousand messages."""
+        newest, now = self._timing.take(), time.monotonic()
+        if newest is not None and now > self._stages_at + STAGES_EVERY:
+            rows = self._timing.past(LOOK_BACK).messages
+            took = np.column_stack([rows["took"], rows["took"].sum(1), rows["late"]])
+            names = (*labels(newest.dtype, "stages"), "work", "late")
+            self._shown_stages, self._stages_at = stage_views(names, took) if len(took) else (), now
+        return self._shown_stages
+
+    def _description(self, process: int | None) -> tuple[str, str, dict[str, str]]:
+        """The robot's name, what is behind it, and the group of each joint; remembered when the daemon has gone."""
+        if process is not None and process != self._known[0]:
+            plan = plan_of(process)
+            groups: dict[str, str] = {}
+            if plan is not None:
+                try:
+                    members = robots.load(plan.robot).groups
+                    groups = {joint: group for group, joints in members.items() for joint in joints}
+                except WholebodyError:
+                    groups = {}  # its file is gone since, say
+            self._known = process, plan.robot if plan else "", plan.behind if plan else "", groups
+        return self._known[1:]
+
+
+def nothing_runs(name: str) -> str:
+    """What to say when there is no daemon."""
+    return f"no robot called '{name}' is running; start one: wholebody start hubo2plus"
+
+
+def uptime(process: int | None) -> float:
+    """Seconds since a process began; 0 if it is gone."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")

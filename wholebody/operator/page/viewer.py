@@ -1,0 +1,134 @@
+"""Viewer: one open page, a session at the desk; lines are sent to it in order, of everything else the newest wins."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import struct
+from enum import IntEnum
+from typing import Any
+
+from aiohttp import web
+
+from wholebody.operator.rcp.command_server import Desk
+from wholebody.operator.rcp.negotiation import QUEUE, SERVER, Machine
+from wholebody.operator.rcp.server import MOST_UNSENT
+from wholebody.operator.rcp.session import Session
+
+
+class Kind(IntEnum):
+    """What the first four bytes of a binary message say: what the rest of it is."""
+
+    POSES = 1
+    PICTURE = 2
+
+
+GOOD_BYE = 1.0
+"""s that a page has to take its last lines."""
+
+
+class Viewer:
+    """Sends by itself, one message after the other: a slow page gets fewer poses and pictures, and holds nobody up.
+
+    One that takes no lines any more is cut off, as RCP does it.
+    """
+
+    def __init__(
+        self, socket: web.WebSocketResponse, session: Session, transport: asyncio.Transport | None = None
+    ) -> None:
+        self.socket, self.session, self._transport = socket, session, transport
+        self.lines: list[str] = []
+        self._unsent = 0
+        self._newest: dict[str, str | bytes] = {}
+        self._something = asyncio.Event()
+        self._task = asyncio.create_task(self._send())
+        self._ending: asyncio.Task[None] | None = None
+
+    def tell(self) -> None:
+        """Send what the desk has for it."""
+        if self.session.outbox:
+            self.lines += self.session.outbox
+            self._unsent += sum(map(len, self.session.outbox))
+            self.session.outbox.clear()
+            self._something.set()
+        if self._unsent > MOST_UNSENT:
+            self._cut()
+        if self.session.closing:
+            self._end()
+
+    def show(self, what: str, message: str | bytes) -> None:
+        """Send this instead of what of the same is not sent yet."""
+        self._newest[what] = message
+        self._something.set()
+
+    def show_binary(self, kind: Kind, data: bytes) -> None:
+        """The same, of numbers and pictures."""
+        self.show(kind.name, struct.pack("<I", kind) + data)
+
+    async def close(self) -> None:
+        """Send what is left of the lines, and end."""
+        await self._end()
+
+    def _end(self) -> asyncio.Task[None]:
+        """The same, while nobody waits for it; the desk may have it closed."""
+        self._ending = self._ending or asyncio.create_task(self._say_good_bye())
+        return self._ending
+
+    async def _say_good_bye(self) -> None:
+        self._task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._task
+        with contextlib.suppress(ConnectionError, RuntimeError, TimeoutError):
+            async with asyncio.timeout(GOOD_BYE):
+                if self.lines and not self.socket.closed:
+                    await self.socket.send_str("\n".join(self.lines))
+                await self.socket.close(code=1001)
+            return
+        self._cut()
+
+    def _cut(self) -> None:
+        """As a network does that fails: what waits for it is let go."""
+        self.lines, self._unsent = [], 0
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def _send(self) -> None:
+        with contextlib.suppress(ConnectionError, RuntimeError):
+            while True:
+                await self._something.wait()
+                self._something.clear()
+                if self.lines:
+                    lines, self.lines, self._unsent = self.lines, [], 0
+                    await self.socket.send_str("\n".join(lines))
+                newest, self._newest = self._newest, {}
+                for message in newest.values():
+                    if isinstance(message, bytes):
+                        await self.socket.send_bytes(message)
+                    else:
+                        await self.socket.send_str(message)
+
+
+def desk_news(desk: Desk) -> dict[str, Any]:
+    """As JSON; the newest order first."""
+    orders = desk.orders
+    return {
+        "holder": desk.holder.user if desk.holder else "",
+        "holder_session": desk.holder.number if desk.holder else 0,
+        "viewers": len(desk.sessions),
+        "state": orders.machine.state,
+        "server": desk.machine.state,
+        "current": orders.current.number if orders.current else 0,
+        "choices": orders.choices,
+        "troubles": desk.troubles,
+        "waiting": [{"number": each.number, "line": str(each.order)} for each in orders.waiting],
+        "log": [
+            {"number": each.number, "line": each.line, "stage": each.stage, "text": each.text}
+            for each in reversed(orders.log)
+        ],
+    }
+
+
+def machines() -> dict[str, Any]:
+    """The machines of control and of orders, to be drawn."""
+    tables = {"server": SERVER, "queue": QUEUE}
+    return {name: {"states": Machine(table).states, "transitions": table} for name, table in tables.items()}

@@ -1,0 +1,107 @@
+"""Troubles: what is wrong with a running robot now, in words, for whoever wants to hear warnings."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from wholebody.behaviors.walking_orders import Doing
+from wholebody.channels.subscription import Subscription
+from wholebody.drivers import Names
+from wholebody.messages import Record, Status, labels
+from wholebody.operator.map import Map
+from wholebody.operator.monitor.status_view import FAULTS, sensor_views, words
+from wholebody.operator.robot.localization import Sighting
+from wholebody.perception.objects import Sighted
+
+LOOK_EVERY = 0.2
+"""s"""
+LASTS = 3.0
+"""s. What comes and goes within that is one trouble."""
+FAULTY = 0.5
+"""s for which a joint must have a fault: for an instant motors saturate and joints touch their limits in any walk."""
+SILENT = 1.0
+"""s without a state after which a robot is silent."""
+
+
+class Troubles:
+    """Of the robot of a name; `doing` says what its walking controller does, and None if none runs."""
+
+    def __init__(self, name: str, doing: Callable[[], Doing | None]) -> None:
+        self._state, self._report, self._doing = (
+            Subscription(Names(name).state),
+            Subscription(Names(name).report),
+            doing,
+        )
+        self._walked = False  # whether a walking controller ever ran
+        self._seen: dict[str, float] = {}  # when, last
+        self._faults: dict[str, float] = {}  # of joints, since when
+        self._looked = 0.0
+
+    def now(self) -> tuple[str, ...]:
+        """All of them, as they were a moment ago; the words stay the same as long as the trouble does."""
+        now = time.monotonic()
+        if now > self._looked + LOOK_EVERY:
+            self._looked = now
+            lasting = {each: when for each, when in self._seen.items() if now < when + LASTS}
+            self._seen = lasting | dict.fromkeys(self._look(), now)
+        return tuple(self._seen)
+
+    def _look(self) -> Iterator[str]:
+        state, report = self._state.take(), self._report.take()
+        if state is None or self._state.age > SILENT:
+            yield f"the robot is silent: no state for more than {SILENT:g} s"
+        if report is not None and report["stopped"]:
+            yield "the daemon holds every joint; RESUME lets it go on"
+        if state is not None:
+            now = time.monotonic()
+            self._faults = {each: self._faults.get(each, now) for each in _faults(state)}
+            yield from (each for each, since in self._faults.items() if now >= since + FAULTY)
+        yield from self._of_legs()
+
+    def _of_legs(self) -> Iterator[str]:
+        doing = self._doing()
+        if doing is None and self._walked:
+            yield "the walking controller has ended"
+        elif doing is not None and doing.trouble:
+            yield doing.trouble
+        self._walked = self._walked or doing is not None
+
+
+def _faults(state: Record) -> Iterator[str]:
+    faulty = state["status"] & int(FAULTS)
+    for number in faulty.nonzero()[0]:
+        found = ", ".join(words(Status(int(faulty[number]))))
+        yield f"joint {labels(state.dtype)[number]}: {found}"
+
+
+def of_state(state: Record) -> dict[str, str]:
+    """The robot's time, IMUs, force-torque sensors and joints."""
+    readings = {
+        f"{sensor.name}.{axis}": f"{value:.4g}"
+        for sensor in sensor_views(state)
+        for axis, value in sensor.axes.items()
+        if value is not None
+    }
+    joints = zip(labels(state.dtype), state["position"], strict=True)
+    readings |= {f"joint.{name}": f"{position:.4f}" for name, position in joints}
+    return readings | {"time": f"{float(state['time']):.3f}"}
+
+
+def of_place(sighting: Sighting, map: Map) -> dict[str, str]:
+    """Where the robot faces, how fast it goes, and how far it is to what is ahead, to the left, behind and right."""
+    around = map.around(*sighting.place)
+    return {
+        "heading": f"{sighting.place.yaw:.3f}",
+        "speed": f"{sighting.speed:.3f}",
+        **{side: f"{far:.2f}" if math.isfinite(far) else "free" for side, far in around.items()},
+    }
+
+
+def of_things(things: Sequence[Sighted]) -> dict[str, str]:
+    """Each thing that was seen as four numbers, m: x, y, the standard deviation of its place, and its radius."""
+    return {
+        f"seen.{each.name}": f"{each.position[0]:.3f} {each.position[1]:.3f} {each.deviation:.4f} {each.radius:.3f}"
+        for each in things
+    }

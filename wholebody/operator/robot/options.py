@@ -1,0 +1,199 @@
+"""What `wholebody rcp` and `wholebody page` have in common: the robot, its map, its users, and how to encrypt."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wholebody import messages, robots
+from wholebody.behaviors.arms import hands
+from wholebody.behaviors.reaching_orders import CONTROLLER as ARMS
+from wholebody.behaviors.walking_orders import CONTROLLER as LEGS
+from wholebody.channels import Channel
+from wholebody.drivers import Names
+from wholebody.errors import BadConfiguration, ChannelError, DeskTaken, NoRobot, TooManyWriters, UnknownName
+from wholebody.operator.console.session import daemon_of
+from wholebody.operator.map import Block, Map, read_map
+from wholebody.operator.monitor.status_view import text
+from wholebody.operator.rcp.users import ROLES, Role, User, entry, read_users
+from wholebody.parameters.owned import Opened
+from wholebody.processes import lifecycle
+from wholebody.processes.launch_plan import Plan, plan_of
+
+NameOption = Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")]
+RobotOption = Annotated[str, typer.Option(help="Which robot it is, if its daemon was not started by us.")]
+HostOption = Annotated[str, typer.Option(help="The address to listen on; others than this machine's let others in.")]
+UsersOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="YAML with users, their roles and the hashes of their secrets.")
+]
+MapOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="YAML with walls and objects; a simulated robot knows its scene.")
+]
+CertificateOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Encrypt, with this certificate.")]
+WalkOption = Annotated[
+    bool, typer.Option(help="Begin a walking controller too, if none runs; it moves nothing before it is told to.")
+]
+CameraOption = Annotated[
+    bool, typer.Option(help="Draw what the camera of a simulated robot sees, and find things in it.")
+]
+KeyOption = Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's key, if it is not in it.")]
+
+
+def plan_of_robot(name: str) -> Plan | None:
+    """How the robot of a name was started; None if not by us. NoRobot if it does not run."""
+    return plan_of(daemon_of(Names(name).robot))
+
+
+def robot_of(name: str, robot: str) -> str:
+    """Which robot runs under a name."""
+    plan = plan_of_robot(name)
+    if not robot and plan is None:
+        raise NoRobot("nobody can tell which robot that is; say --robot hubo2plus, or whatever it is")
+    return robot or (plan.robot if plan else "")
+
+
+def map_of(name: str, file: Path | None) -> Map:
+    """The map of a file, or of the scene that a simulated robot is in."""
+    if file is not None:
+        return read_map(file)
+    plan = plan_of_robot(name)
+    if plan is None or plan.scene == "flat":
+        return Map()
+    from wholebody.simulation.scenes import footprints
+
+    found = footprints(plan.scene)
+    return Map([Block(*each) for each in found if not each.stand], [Block(*each) for each in found if each.stand])
+
+
+def end_when_told() -> None:
+    """Let SIGTERM cancel the running task, which then says good-bye to all, rather than break it off anywhere."""
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+
+
+@contextlib.contextmanager
+def beside(name: str, *command: str) -> Iterator[None]:
+    """A process of ours that ends with us, if we are told to end; what it says is in the robot's log."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    log = lifecycle.log_file(Names(name).robot)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        command = (sys.executable, "-m", *command)
+        child = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+    try:
+        yield
+    finally:
+        child.terminate()
+        child.wait()
+
+
+@contextlib.contextmanager
+def controllers(name: str, robot: str, wanted: bool) -> Iterator[None]:
+    """Controllers of legs and arms beside us, unless they run already or none is wanted.
+
+    They move nothing before they are told, and come to a stand before they end.
+    """
+    with contextlib.ExitStack() as stack:
+        found = {LEGS: "processes.walk"} | ({ARMS: "processes.arms"} if hands(robots.load(robot)) else {})
+        for controller, process in found.items():
+            if wanted and not _runs(name, controller):
+                stack.enter_context(beside(name, f"wholebody.cli.{process}", Names(name).robot, robot))
+        yield
+
+
+def _runs(name: str, controller: str) -> bool:
+    with contextlib.suppress(ChannelError), Channel(Names(name).doing(controller)) as there:
+        return bool(there.writer_processes())
+    return False
+
+
+def _has_things(scene: str) -> bool:
+    from wholebody.simulation.scenes import has_things
+
+    return has_things(scene)
+
+
+@contextlib.contextmanager
+def camera(name: str, wanted: bool, pictures: bool = True) -> Iterator[None]:
+    """The camera of a simulated robot, drawn beside us; real ones have their own.
+
+    If nobody wants pictures it is there to find things, and only where there are any.
+    """
+    plan = plan_of_robot(name)
+    simulated = plan is not None and plan.tier == "virtual" and not plan.loopback
+    if plan is None or not (wanted and simulated and (pictures or _has_things(plan.scene))):
+        yield
+        return
+    with beside(name, "wholebody.processes.camera", Names(name).robot, plan.robot, plan.scene):
+        yield
+
+
+def users_of(file: Path | None) -> list[User]:
+    """The users of a file, or none."""
+    return read_users(file) if file is not None else []
+
+
+def encryption(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    """TLS with a certificate, or none."""
+    if certificate is None:
+        if key is not None:
+            raise BadConfiguration("a key without a certificate encrypts nothing; give --certificate too")
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(certificate, key)
+    except (OSError, ssl.SSLError) as error:
+        raise BadConfiguration(f"{certificate} and its key cannot be used: {error}") from error
+    return context
+
+
+def new_user(name: str, role: str) -> tuple[str, str]:
+    """A line for the file of users, and the secret that goes with it."""
+    if role not in ROLES:
+        raise UnknownName("role", role, ROLES)
+    secret = secrets.token_urlsafe(12)
+    return entry(User.new(name, Role(ROLES[role]), secret)), secret
+
+
+class DeskPlace(Opened):
+    """Holds the place until it is closed; DeskTaken if somebody else does."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._robot = Names(name).robot
+        self._name = f"{self._robot}.desk"
+        try:
+            self._announcement = self._writer(self._name, messages.event(), writers=1)
+        except TooManyWriters:
+            self.close()
+            raise DeskTaken(
+                f"people talk to '{self._robot}' elsewhere already: {self._elsewhere()}; use that, or end it first"
+            ) from None
+
+    def announce(self, where: str) -> None:
+        """Say where people can talk to the robot."""
+        message = self._announcement.message
+        message["time"], message["source"], message["name"] = time.monotonic(), b"desk", b"open"
+        message["text"] = f"{where}, process {os.getpid()}".encode()
+        self._announcement.put()
+
+    def _elsewhere(self) -> str:
+        with Channel(self._name) as channel, channel.reader() as reader:
+            processes = channel.writer_processes()
+            if reader.latest():
+                return text(reader.message["text"])
+            return ", ".join(f"process {each}" for each in processes)

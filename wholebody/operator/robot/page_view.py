@@ -1,0 +1,133 @@
+"""PageSight: what the operator page shows of a running robot."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+from wholebody.drivers import Names
+from wholebody.operator.monitor.watcher import Watcher
+from wholebody.operator.page.poses import Poses, drawing
+from wholebody.operator.robot.robot import WalkingBody
+from wholebody.operator.robot.settings import Listed
+from wholebody.operator.robot.subscriptions import StateMachines, TaskMarkers
+from wholebody.perception.camera_frames import Frames
+from wholebody.perception.objects import Sighted
+from wholebody.robots import Robot
+
+
+class PageSight:
+    """A Sight (operator/page/server.py)."""
+
+    def __init__(self, body: WalkingBody, robot: Robot) -> None:
+        self.name, self._body, self._robot = body.name, body, robot
+        self._watcher = Watcher(body.name)
+        self._slides = {joint.name for joint in robot.moving if joint.kind == "prismatic"}
+        self.poses = Poses(robot, Names(body.name), body.where.base_on_map).newest
+        self._frames = Frames(body.name)
+        self.picture = self._frames.newest
+        self._machines = StateMachines(body.name)
+        self._markers = TaskMarkers(body.name, body.where.on_map)
+
+    def drawing(self) -> dict[str, Any]:
+        """The robot, its map and what it can do."""
+        return {
+            **drawing(self._robot),
+            "map": self._body.map.drawing(),
+            "movements": {name: each.directions for name, each in self._body.movements.items()},
+        }
+
+    def whereabouts(self) -> dict[str, Any]:
+        """Where it is, what is around it, where it looks, what it does."""
+        body = self._body
+        place, speed, confidence = body.where.sight()
+        around, doing, underway = body.map.around(*place), body.doing(), body.underway()
+        return {
+            "place": {
+                "x": place.x,
+                "y": place.y,
+                "yaw": place.yaw,
+                "speed": speed,
+                "confidence": confidence,
+                "around": {side: far if math.isfinite(far) else None for side, far in around.items()},
+            },
+            "head": {"pan": body.head.pan, "tilt": body.head.tilt},
+            "underway": None if underway is None else asdict(underway),
+            "legs": None
+            if doing is None
+            else {
+                "standing": doing.standing,
+                "bearing": doing.bearing.name.lower().replace("_", " "),
+                "trouble": doing.trouble,
+            },
+            "held": "" if body.fetching is None else body.fetching.held,
+            "things": [_thing(each, body) for each in body.looking.all()],
+            "markers": self._markers.newest(),
+            "machines": self._machines.newest(),
+            "sight": self._sight(),
+            "picture_age": self._frames.age,
+            "speeds": {"walk": body.settings.walking.speed, "turn": body.settings.walking.turn},
+        }
+
+    def _sight(self) -> dict[str, Any] | None:
+        """From where the newest picture is seen, on the map."""
+        sight = self._frames.sight
+        if sight is None:
+            return None
+        camera = list(sight.camera)
+        camera[3], camera[7] = self._body.where.on_map(camera[3], camera[7])
+        return {"camera": camera, "field_of_view": sight.field_of_view}
+
+    def news(self) -> dict[str, Any]:
+        """How it is."""
+        picture = self._watcher.look()
+        return {
+            "health": {
+                "condition": picture.condition,
+                "robot": picture.robot or self.name,
+                "rate": picture.rate,
+                "missed": picture.missed,
+                "age": picture.silent if math.isfinite(picture.silent) else None,
+                "stopped": picture.stopped,
+                "controllers": [
+                    {"name": each.name, "rate": each.rate, "age": each.age}
+                    for each in picture.controllers
+                    if each.joints
+                ],
+                "faults": [f"{joint}: {faults}" for joint, faults in picture.faults],
+            },
+            "joints": [
+                (each.name, each.position, each.command, each.effort, "m" if each.name in self._slides else "rad")
+                for each in picture.joints
+            ],
+            "events": [(each.age, each.name, each.text) for each in reversed(picture.events)],
+            "parameters": [_form(each) for each in self._body.live.listed()],
+        }
+
+
+def _thing(thing: Sighted, body: WalkingBody) -> dict[str, Any]:
+    x, y = body.looking.on_map(thing)
+    return {
+        "name": body.looking.names().get(thing.name, thing.name),
+        "position": (x, y, thing.position[2]),
+        "distance": math.dist(body.looking.here[:2], (x, y)),
+        "deviation": thing.deviation,
+        "radius": thing.radius,
+        "accurate": thing.accurate,
+        "visible": thing.visible,
+    }
+
+
+def _form(listed: Listed) -> dict[str, Any]:
+    about = listed.about
+    bounds = [each if math.isfinite(each) else None for each in (about.lower, about.upper)]
+    return {
+        "name": listed.name,
+        "value": listed.value,
+        "unit": about.unit,
+        "meaning": about.meaning,
+        "lower": bounds[0],
+        "upper": bounds[1],
+        "choices": about.choices,
+    }

@@ -1,0 +1,320 @@
+"""WalkingBody: a running robot as the command protocol knows it; it talks to the robot's processes by channels only.
+
+Legs are moved by the walking controller and arms by one of their own, which are told by orders, the head by references.
+If nobody answers a stop, the daemon holds every joint.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from wholebody.behaviors.reaching import Reaching
+from wholebody.behaviors.walking_orders import Doing, Report
+from wholebody.behaviors.walking_orders import Stage as Become
+from wholebody.drivers import Answer, Names
+from wholebody.errors import BadRobot, NoController, WholebodyError
+from wholebody.messages import Verb
+from wholebody.operator.console.session import Requests
+from wholebody.operator.head import HeadMover
+from wholebody.operator.map import Map
+from wholebody.operator.rcp.body import Movement, Progress, Stage, Underway
+from wholebody.operator.rcp.commands import Drive, Goto, Handle, Move, Order, Position, Stop
+from wholebody.operator.robot.diagnostics import Troubles, of_place, of_state, of_things
+from wholebody.operator.robot.fetching import Fetching
+from wholebody.operator.robot.localization import Whereabouts
+from wholebody.operator.robot.manipulation import Handwork
+from wholebody.operator.robot.navigation import Errands, Legs
+from wholebody.operator.robot.object_search import Looking
+from wholebody.operator.robot.settings import BodySettings, LiveParameters
+from wholebody.operator.robot.steps import Step
+from wholebody.robots import Robot
+
+LOG = logging.getLogger(__name__)
+ANSWER_WITHIN = 1.0
+"""s in which a walking controller takes a stop."""
+
+
+class WalkingBody:
+    """A Body (operator/rcp/body.py). Controllers may come and go."""
+
+    def __init__(self, robot: Robot, name: str = "", map: Map | None = None) -> None:
+        self.name = Names(name).robot
+        self.map = map or Map()
+        self.settings = BodySettings.of(robot)
+        self.live = LiveParameters(self.name, self.settings.parameters())
+        self.legs = Legs(self.name)
+        self.where = Whereabouts(self.name, self.legs.place)
+        self.head = HeadMover(robot, self.name, self.settings.head)
+        self.looking = Looking(robot, self.name, self.where, self.head)
+        self.fetching = self._fetching(robot)
+        self.movements: Mapping[str, Movement] = {each.name: each for each in self._movements()}
+        self._requests = Requests(self.name)
+        self._asker = ThreadPoolExecutor(1, "resuming")
+        self._resuming: tuple[Future[Answer], Future[str]] | None = None  # what was asked, and what is told of it
+        self._held = False  # whether the daemon was told to hold every joint since somebody wanted to go on
+        self._troubles = Troubles(self.name, self.legs.doing)
+        self._errand: Iterator[Step] | None = None
+        self._number = 0  # of the order that is done
+        self._step: Step | None = None  # the part of it that is under way
+        self._driving: Drive | None = None
+        self._stopping = 0.0  # since when
+        self._looking = False
+        self._unstopped = ""  # what a stop could not reach
+        self._news: list[Progress] = []
+
+    # What can be asked.
+
+    def complaint(self, order: Order) -> str:
+        """Why an order cannot be taken at all."""
+        if isinstance(order, Move) and order.movement == "HEAD":
+            return self.head.complaint(order)
+        if isinstance(order, Handle) and (complaint := self._handling_complaint(order)):
+            return complaint
+        doing = self.doing()
+        if doing is None:
+            return "no walking controller runs, or not yet: it takes some seconds to start"
+        if doing.trouble:
+            return f"{doing.trouble}; RESUME lets it stand up again, if it can"
+        return self._way_complaint(order)
+
+    def strategies(self, order: Order) -> Sequence[str]:
+        """Which thing is meant, or which arm shall do it; walking leaves nothing to decide."""
+        return self.fetching.strategies(order) if self.fetching is not None and isinstance(order, Handle) else ()
+
+    def begin(self, number: int, order: Order, strategy: str) -> None:
+        """Begin an order, or go on with a Drive."""
+        goes_on = number == self._number and self._errand is None and self._driving is not None
+        self._number, self._looking, self._stopping, self._unstopped = number, False, 0.0, ""
+        self._driving = order if isinstance(order, Drive) else None
+        try:
+            if isinstance(order, Move) and order.movement == "HEAD":
+                self.head.turn(order)
+                self._errand, self._looking = None, True
+            elif goes_on and isinstance(order, Drive):
+                self._step = self._errands().drive(order)
+            else:
+                self._errand = self._errand_for(order, strategy)
+                self._go_on()
+        except WholebodyError as error:
+            self._fail(str(error))
+
+    def stop(self, number: int) -> None:
+        """Stand, after the steps that cannot be taken back; without a walking controller the daemon stops the robot.
+
+        The legs are told first: whatever is wrong with head or arms, they stop.
+        """
+        self._number, self._errand, self._driving, self._looking, self._unstopped = number, None, None, False, ""
+        try:
+            self._step = self._errands().stop()
+            self._stopping = time.monotonic()
+        except NoController:
+            self._hold_everything("no walking controller runs")
+        except Exception as error:
+            LOG.exception("the legs cannot be told to stop")
+            self._hold_everything(f"the legs cannot be told to stop ({error})")
+        try:
+            self.head.hold()
+            if self.fetching is not None:
+                self.fetching.stop()
+        except Exception as error:
+            LOG.exception("head and arms cannot be told to stop")
+            self._unstopped = f"head and arms cannot be told to stop: {error}"
+
+    def resume(self) -> Future[str]:
+        """Let the daemon follow references again; stand up, if something had gone wrong.
+
+        A thread waits for the daemon, and news() hears of it, so that nobody at the desk waits.
+        """
+        if self._resuming is None:
+            self._held = False
+            self._resuming = self._asker.submit(self._requests.ask, Verb.RESUME, timeout=1.0), Future()
+        return self._resuming[1]
+
+    # What becomes of it.
+
+    def news(self) -> Iterator[Progress]:
+        """What happened since it was last asked; the head goes on meanwhile."""
+        self.head.update()
+        self._see_resumed()
+        if self._looking:
+            self._see_head()
+        elif self._step is not None:
+            try:
+                self.legs.connected()
+                self._see(self._step.reports())
+            except WholebodyError as error:
+                self._fail(str(error))
+        news, self._news = self._news, []
+        yield from news
+
+    def remarks(self) -> Iterator[str]:
+        """What it has seen, and how well its arms reach what they are asked to."""
+        yield from self.looking.remarks() if self.fetching is None else self.fetching.remarks()
+
+    def troubles(self) -> tuple[str, ...]:
+        """What is wrong with the robot, its joints, its daemon, or the walking controller."""
+        return self._troubles.now()
+
+    def doing(self) -> Doing | None:
+        """What the walking controller does; None if none runs."""
+        return self.legs.doing()
+
+    def underway(self) -> Underway | None:
+        """What it does for the order, and how long that will take."""
+        if self._looking:
+            return Underway("turns the head", self.head.left)
+        with contextlib.suppress(WholebodyError):
+            return None if self._step is None else self._step.underway()
+        return None  # its controller has ended
+
+    def sensors(self) -> dict[str, str]:
+        """Every reading, by label."""
+        state = self.where.state()
+        if state is None:
+            return {}
+        return {
+            **of_state(state),
+            **of_place(self.where.sight(), self.map),
+            **of_things(self.looking.all()),
+            "head.pan": f"{self.head.pan:.3f}",
+            "head.tilt": f"{self.head.tilt:.3f}",
+        }
+
+    def parameters(self) -> dict[str, str]:
+        """Every parameter, by name."""
+        return self.live.values()
+
+    def set_parameter(self, name: str, value: str) -> Future[None] | None:
+        """Set one; BadParameter says why not, later if a controller has to be asked."""
+        return self.live.set(name, value)
+
+    def position(self) -> Position:
+        """Where the robot believes it is."""
+        place, _, confidence = self.where.sight()
+        return Position(round(place.x, 3), round(place.y, 3), round(confidence, 3))
+
+    def correct(self, position: Position) -> None:
+        """Somebody knows better."""
+        self.where.correct(position)
+
+    def close(self) -> None:
+        """Let go of head and channels."""
+        self.head.close()
+        self.live.close()
+        self._asker.shutdown()
+        if self.fetching is not None:
+            self.fetching.close()
+        self.legs.close()
+
+    # How it is done.
+
+    def _movements(self) -> Iterator[Movement]:
+        yield Movement("WALKING", ("FORWARD", "BACKWARD", "LEFT", "RIGHT"), "STEPS", 50, whole=True)
+        yield Movement("TURNING", ("LEFT", "RIGHT"), "DEGREES", 360)
+        if (head := self.head.turns()) is not None:
+            yield head
+
+    def _fetching(self, robot: Robot) -> Fetching | None:
+        """None if the robot has no hands."""
+        with contextlib.suppress(BadRobot):
+            hands = Handwork(self.name, self.looking, Reaching(robot))
+            return Fetching(hands, self.map, self.settings.use)
+        return None
+
+    def _handling_complaint(self, order: Handle) -> str:
+        if self.fetching is not None:
+            return self.fetching.complaint(order)
+        if order.verb != "GOTO":
+            return f"nobody here can {order.verb.lower()} things: this robot has no hands"
+        known = ", ".join(self.map.objects) or "none"
+        return "" if order.object in self.map.objects else f"no object '{order.object}' on the map; there are: {known}"
+
+    def _way_complaint(self, order: Order) -> str:
+        if not isinstance(order, Goto):
+            return ""
+        way = self._errands().way(order.x, order.y)
+        return f"{way.block.name} is in the way" if way.block is not None and not way.occupied else ""
+
+    def _errand_for(self, order: Order, strategy: str) -> Iterator[Step]:
+        errands = self._errands()
+        match order:
+            case Move():
+                return errands.move(order)
+            case Goto():
+                return errands.goto(order.x, order.y)
+            case Handle() if self.fetching is not None:
+                return self.fetching.steps(order, strategy, errands)
+            case Handle():
+                there = self.map.objects[order.object]
+                return errands.goto(there.x, there.y)
+            case Drive() | Stop():
+                return errands.stand()
+
+    def _errands(self) -> Errands:
+        return Errands(self.legs.connected(), self.where, self.map, self.settings)
+
+    def _see_resumed(self) -> None:
+        if self._resuming is None or not self._resuming[0].done():
+            return
+        (asked, told), self._resuming = self._resuming, None
+        try:
+            said = asked.result().text
+            doing = self.doing()
+            if self._held:  # by a stop that came later than the request, and perhaps before it was heard
+                self._requests.stop()
+                said = f"{said}; but then somebody stopped it"
+            elif doing is not None and doing.trouble:
+                self.legs.connected().stand()
+                said = f"{said}; it stands up"
+        except WholebodyError as error:
+            said = str(error)
+        told.set_result(said)
+
+    def _see_head(self) -> None:
+        if self.head.arrived:
+            self._finish(Stage.COMPLETED)
+        elif self.head.stuck:
+            self._fail("the head does not come to where it was told to look")
+
+    def _see(self, reports: Sequence[Report]) -> None:
+        if self._stopping and not reports and time.monotonic() > self._stopping + ANSWER_WITHIN:
+            self._hold_everything("the walking controller does not answer")
+        end = next((each for each in reports if each.stage.final), None)
+        if end is None:
+            return
+        if end.stage is not Become.COMPLETED:
+            self._fail(end.text or end.stage.name.lower())
+        elif self._errand is not None:
+            self._go_on()
+        else:
+            self._finish(Stage.COMPLETED)
+
+    def _go_on(self) -> None:
+        """Give the walking controller the next order of the errand."""
+        assert self._errand is not None
+        self._step = next(self._errand, None)
+        if self._step is not None:
+            return
+        self._errand = None
+        if self._driving is not None:
+            self._step = self._errands().drive(self._driving)
+        else:
+            self._finish(Stage.COMPLETED)
+
+    def _hold_everything(self, why: str) -> None:
+        self._held = True
+        self._requests.stop()
+        self._finish(Stage.COMPLETED, f"{why}: the daemon holds every joint; RESUME lets it go on")
+
+    def _fail(self, why: str) -> None:
+        self._finish(Stage.FAILED, why)
+
+    def _finish(self, stage: Stage, text: str = "") -> None:
+        self._errand, self._driving, self._step, self._looking, self._stopping = None, None, None, False, 0.0
+        if stage is Stage.COMPLETED and self._unstopped:
+            stage, text = Stage.FAILED, f"the legs stand, but {self._unstopped}"
+        self._news.append(Progress(self._number, stage, text))

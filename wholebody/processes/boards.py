@@ -1,0 +1,87 @@
+"""Simulated boards or servos as a process: python -m wholebody.processes.boards PLAN; `wholebody start` begins it.
+
+It announces where it can be reached on the channel robot.boards, whose only writer it is.
+"""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from collections.abc import Callable, Sequence
+
+from wholebody import messages, robots
+from wholebody.channels import Channel, directory
+from wholebody.drivers.interface import Plant
+from wholebody.errors import RealtimeWarning
+from wholebody.processes.launch_plan import Plan, boards_channel
+from wholebody.processes.main import as_process
+from wholebody.realtime import realtime
+from wholebody.robots import Robot
+
+PRIORITY = 60  # above the daemon's
+USUAL_FOLDER = "/dev/shm/wholebody"
+Announce = Callable[[str, Sequence[int]], None]
+
+
+def servos(plan: Plan, robot: Robot, announce: Announce) -> None:
+    """Servos on UDP ports, whichever are free."""
+    from wholebody.drivers.dynamixel.simulated_servos import serve
+
+    serve(robot, plant(plan, robot), ports=(), ready=lambda ports: announce("servos", ports))
+
+
+def boards(plan: Plan, robot: Robot, announce: Announce) -> None:
+    """Boards on CAN buses of the robot's name."""
+    from wholebody.drivers.hubo_can.simulated.process import run_boards
+
+    name = bus_name(plan)
+    announce(name, ())
+    run_boards(robot, plant(plan, robot), name)
+
+
+SERVED: dict[str, Callable[[Plan, Robot, Announce], None]] = {"simulated mini": servos, "simulated full": boards}
+
+
+def plant(plan: Plan, robot: Robot) -> Plant | None:
+    """The joints of the MuJoCo robot, if physics is asked for; without it the boards' own joints."""
+    if not plan.physics:
+        return None
+    from wholebody.simulation import Simulation
+    from wholebody.simulation.lockstep import SimulatedPlant
+
+    return SimulatedPlant(Simulation(robot, control_period=0.001))
+
+
+def bus_name(plan: Plan) -> str:
+    """What the buses are called after: the robot; buses are common to the machine, so other channels, other buses."""
+    folder = str(directory.folder())
+    return plan.name if folder == USUAL_FOLDER else f"{plan.name}-{zlib.crc32(folder.encode()):08x}"
+
+
+def main(text: str) -> None:
+    """Be the boards of the plan's robot until SIGTERM or SIGINT."""
+    plan = Plan.parse(text)
+    robot = robots.load(plan.robot)
+    with Channel(boards_channel(plan.name), messages.event(), writers=1) as channel, channel.writer() as writer:
+
+        def announce(name: str, ports: Sequence[int]) -> None:
+            writer.message["text"] = name.encode()
+            writer.message["count"] = len(ports)
+            writer.message["values"][: len(ports)] = ports
+            writer.put()
+
+        say(f"{robot.name}, {plan.behind}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RealtimeWarning)
+            realtime(PRIORITY)  # real boards wait for nobody either
+        SERVED[plan.behind](plan, robot, announce)
+    say("ended")
+
+
+def say(text: str) -> None:
+    """Write a line into the log."""
+    print(f"boards: {text}", flush=True)
+
+
+if __name__ == "__main__":
+    as_process("boards", main)

@@ -1,0 +1,1 @@
+"""Robot descriptions in files: URDF and MJCF, read and written."""

@@ -1,0 +1,251 @@
+"""URDF: read anybody's, write ours."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+
+from wholebody.errors import BadRobot, RobotWarning
+from wholebody.robots.inertia import repaired
+from wholebody.robots.robot import Joint, Link, Mimic, Placement, Robot, Shape, Vector
+
+# --- reading ---------------------------------------------------------------------------------------
+
+
+def read_urdf(path: Path, floating: bool | None = None, repair: bool = False) -> Robot:
+    """Read a robot from a URDF file; BadRobot names the link, joint or value that is wrong."""
+    try:
+        root = ET.parse(path).getroot()
+    except ET.ParseError as error:
+        raise BadRobot(f"{path} is not XML: {error}") from error
+    if root.tag != "robot":
+        raise BadRobot(f"{path} is no URDF: its root element is <{root.tag}>, not <robot>")
+    links = tuple(_link(element, path) for element in root.findall("link"))
+    joints = tuple(_joint(element) for element in root.findall("joint"))
+    if not links:
+        raise BadRobot(f"{path} describes no links")
+    if repair:
+        links = repaired(links, joints)
+    return Robot(root.get("name") or path.stem, links, joints, floating=floating is not False, source=str(path.name))
+
+
+def _numbers(element: ET.Element | None, attribute: str, default: str, where: str, count: int = 3) -> tuple[float, ...]:
+    text = default if element is None else element.get(attribute, default)
+    try:
+        values = tuple(float(part) for part in text.split())
+    except ValueError:
+        values = ()
+    if len(values) != count or not all(math.isfinite(value) for value in values):
+        raise BadRobot(f'{where}: {attribute}="{text}" should be {count} number{"s" if count > 1 else ""}')
+    return values
+
+
+def _vector(element: ET.Element | None, attribute: str, default: str, where: str) -> Vector:
+    x, y, z = _numbers(element, attribute, default, where)
+    return x, y, z
+
+
+def _number(element: ET.Element, attribute: str, where: str, default: str = "") -> float:
+    return _numbers(element, attribute, default, where, count=1)[0]
+
+
+def _placement(element: ET.Element | None, where: str) -> Placement:
+    return Placement(_vector(element, "xyz", "0 0 0", where), _vector(element, "rpy", "0 0 0", where))
+
+
+def _link(element: ET.Element, path: Path) -> Link:
+    name = element.get("name", "")
+    where = f"link '{name}'"
+    shapes = [_shape(each, where, path, collides=True) for each in element.findall("collision")]
+    shapes += [_shape(each, where, path, collides=False) for each in element.findall("visual")]
+    found = tuple(shape for shape in shapes if shape is not None)
+    inertial = element.find("inertial")
+    if inertial is None:
+        return Link(name, shapes=found)
+    mass, inertia = inertial.find("mass"), inertial.find("inertia")
+    if mass is None or inertia is None:
+        raise BadRobot(f"{where} has an <inertial> without <mass> or <inertia>")
+    at = _placement(inertial.find("origin"), where)
+    xx, yy, zz, xy, xz, yz = (_number(inertia, f"i{key}", where, "0") for key in ("xx", "yy", "zz", "xy", "xz", "yz"))
+    turned = at.rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ at.rotation.T
+    sixfold = tuple(float(turned[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
+    return Link(name, _number(mass, "value", where), at.xyz, sixfold, found)
+
+
+def _shape(element: ET.Element, where: str, path: Path, collides: bool) -> Shape | None:
+    at = _placement(element.find("origin"), where)
+    geometry = element.find("geometry")
+    kinds = [] if geometry is None else list(geometry)
+    if len(kinds) != 1:
+        raise BadRobot(f"{where} has a <{element.tag}> without a shape in <geometry>")
+    kind = kinds[0]
+    match kind.tag:
+        case "box":
+            return Shape("box", _numbers(kind, "size", "", where), at, collides)
+        case "sphere":
+            return Shape("sphere", (_number(kind, "radius", where),), at, collides)
+        case "cylinder" | "capsule":
+            return Shape(kind.tag, (_number(kind, "radius", where), _number(kind, "length", where)), at, collides)
+        case "mesh":
+            return _mesh(kind, where, path, at, collides)
+    raise BadRobot(f"{where} has a shape of unknown kind <{kind.tag}>")
+
+
+def _mesh(element: ET.Element, where: str, path: Path, at: Placement, collides: bool) -> Shape | None:
+    uri = element.get("filename", "")
+    found = _resolve(uri, path)
+    if found is None:
+        if collides:
+            raise BadRobot(f"{where} collides with mesh '{uri}', which is not there; put it beside {path.name}")
+        warnings.warn(
+            f"{where} looks like mesh '{uri}', which is not there; it will not be seen", RobotWarning, stacklevel=2
+        )
+        return None
+    return Shape("mesh", _numbers(element, "scale", "1 1 1", where), at, collides, found)
+
+
+def _resolve(uri: str, path: Path) -> Path | None:
+    """Find a mesh: beside the URDF, or, for package://NAME/REST, in a folder above it or in ROS_PACKAGE_PATH."""
+    rest = uri.removeprefix("file://")
+    if not uri.startswith("package://"):
+        found = Path(rest) if Path(rest).is_absolute() else path.parent / rest
+        return found if found.is_file() else None
+    rest = uri.removeprefix("package://")
+    inner = rest.partition("/")[2]
+    elsewhere = [Path(each) for each in os.environ.get("ROS_PACKAGE_PATH", "").split(":") if each]
+    for folder in (*path.resolve().parents, *elsewhere):
+        for candidate in (folder / rest, folder / inner):
+            if candidate.is_file():
+                return candidate
+    return None
+
+
+def _joint(element: ET.Element) -> Joint:
+    name = element.get("name", "")
+    where = f"joint '{name}'"
+    kind = element.get("type", "")
+    parent, child = element.find("parent"), element.find("child")
+    if parent is None or child is None:
+        raise BadRobot(f"{where} lacks its <parent> or <child>")
+    ends = parent.get("link", ""), child.get("link", "")
+    at = _placement(element.find("origin"), where)
+    if kind == "fixed":
+        return Joint(name, kind, *ends, at)
+    limit, dynamics, mimic = element.find("limit"), element.find("dynamics"), element.find("mimic")
+    lower, upper = -math.inf, math.inf
+    if kind in ("revolute", "prismatic"):
+        if limit is None or (limit.get("lower") is None and limit.get("upper") is None):
+            raise BadRobot(f"{where} is {kind} but has no limits; give it some, or make it continuous")
+        lower, upper = _number(limit, "lower", where, "0"), _number(limit, "upper", where, "0")
+    return Joint(
+        name,
+        kind,
+        *ends,
+        at,
+        _vector(element.find("axis"), "xyz", "1 0 0", where),
+        lower,
+        upper,
+        velocity=_limit(limit, "velocity", where),
+        effort=_limit(limit, "effort", where),
+        damping=0.0 if dynamics is None else _number(dynamics, "damping", where, "0"),
+        friction=0.0 if dynamics is None else _number(dynamics, "friction", where, "0"),
+        mimic=None if mimic is None else _mimic(mimic, where),
+    )
+
+
+def _limit(element: ET.Element | None, attribute: str, where: str) -> float:
+    """A limit that is missing or not positive, as in many files, is none."""
+    if element is None or element.get(attribute) is None:
+        return math.inf
+    value = _number(element, attribute, where)
+    return value if value > 0 else math.inf
+
+
+def _mimic(element: ET.Element, where: str) -> Mimic:
+    ratio, offset = _number(element, "multiplier", where, "1"), _number(element, "offset", where, "0")
+    return Mimic(element.get("joint", ""), ratio, offset)
+
+
+# --- writing ---------------------------------------------------------------------------------------
+
+
+def write_urdf(robot: Robot) -> str:
+    """Write a robot as URDF, for any tool that reads it; rotor inertia and sensors have no place in it."""
+    root = ET.Element("robot", name=robot.name)
+    for link in robot.links:
+        _write_link(root, link)
+    for joint in robot.joints:
+        _write_joint(root, joint)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def text_of(values: tuple[float, ...]) -> str:
+    """Numbers as text that reads back to the same bits."""
+    return " ".join(repr(float(value)) for value in values)
+
+
+def _origin(parent: ET.Element, at: Placement) -> None:
+    ET.SubElement(parent, "origin", xyz=text_of(at.xyz), rpy=text_of(at.rpy))
+
+
+def _write_link(root: ET.Element, link: Link) -> None:
+    element = ET.SubElement(root, "link", name=link.name)
+    if link.mass > 0:
+        inertial = ET.SubElement(element, "inertial")
+        _origin(inertial, Placement(link.com))
+        ET.SubElement(inertial, "mass", value=repr(float(link.mass)))
+        keys = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+        ET.SubElement(inertial, "inertia", {k: repr(float(v)) for k, v in zip(keys, link.inertia, strict=True)})
+    for shape in link.shapes:
+        for tag in ("collision", "visual") if shape.collides else ("visual",):
+            for kind, attributes, at in _primitives(shape):
+                part = ET.SubElement(element, tag)
+                _origin(part, at)
+                ET.SubElement(ET.SubElement(part, "geometry"), kind, attributes)
+
+
+def _primitives(shape: Shape) -> list[tuple[str, dict[str, str], Placement]]:
+    """A shape in URDF's words: a capsule, which URDF lacks, is a cylinder and two spheres."""
+    match shape.kind:
+        case "box":
+            return [("box", {"size": text_of(shape.size)}, shape.at)]
+        case "sphere":
+            return [("sphere", {"radius": text_of(shape.size)}, shape.at)]
+        case "mesh":
+            return [("mesh", {"filename": str(shape.mesh), "scale": text_of(shape.size)}, shape.at)]
+    radius, length = shape.size
+    parts = [("cylinder", {"radius": repr(float(radius)), "length": repr(float(length))}, shape.at)]
+    if shape.kind == "capsule":
+        for end in (-length / 2, length / 2):
+            shift = Placement((0.0, 0.0, end)).matrix
+            parts.append(("sphere", {"radius": repr(float(radius))}, Placement.of(shape.at.matrix @ shift)))
+    return parts
+
+
+def _write_joint(root: ET.Element, joint: Joint) -> None:
+    element = ET.SubElement(root, "joint", name=joint.name, type=joint.kind)
+    _origin(element, joint.at)
+    ET.SubElement(element, "parent", link=joint.parent)
+    ET.SubElement(element, "child", link=joint.child)
+    if joint.kind == "fixed":
+        return
+    ET.SubElement(element, "axis", xyz=text_of(joint.axis))
+    limits = {"velocity": _finite(joint.velocity), "effort": _finite(joint.effort)}
+    if joint.kind != "continuous":
+        limits |= {"lower": _finite(joint.lower), "upper": _finite(joint.upper)}
+    ET.SubElement(element, "limit", limits)
+    ET.SubElement(element, "dynamics", damping=repr(float(joint.damping)), friction=repr(float(joint.friction)))
+    if joint.mimic is not None:
+        ratio, offset = repr(float(joint.mimic.ratio)), repr(float(joint.mimic.offset))
+        ET.SubElement(element, "mimic", joint=joint.mimic.of, multiplier=ratio, offset=offset)
+
+
+def _finite(limit: float) -> str:
+    """URDF has no word for "no limit"."""
+    return repr(float(np.clip(limit, -1e9, 1e9)))
