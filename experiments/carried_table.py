@@ -21,12 +21,13 @@ import numpy as np
 
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
-from wholebody.behaviors.carrying import ARMS, Carrying, CarryingGains, hand_of
+from wholebody.behaviors.arms import ARMS, hand_of
+from wholebody.behaviors.carrying import Carrying, CarryingGains
 from wholebody.behaviors.walking import Walking
 from wholebody.locomotion.walking.gait import SOLES
 from wholebody.model.layout import Array
 from wholebody.robots.formats.urdf import text_of
-from wholebody.robots.inertia import of_shape
+from wholebody.robots.masses import of_shape
 from wholebody.robots.robot import Shape
 from wholebody.simulation import SensorModel, Simulation, scenes
 

@@ -36,11 +36,10 @@ from wholebody.locomotion.crawling.pattern import CrawlPattern
 from wholebody.locomotion.crawling.step import CrawlTarget
 from wholebody.model import Model
 from wholebody.motion.capture.capture import Capture
-from wholebody.motion.capture.gait import CapturedGait, bearing
+from wholebody.motion.capture.gait import CapturedGait, bearing, draw_strip
 from wholebody.motion.capture.gait_plan import GaitPlan
 from wholebody.motion.capture.imitation import Imitation
 from wholebody.motion.capture.retarget import imitate
-from wholebody.motion.capture.skeleton import draw_strip
 from wholebody.operator.recordings.crawl_setup import base_of
 from wholebody.simulation import SensorModel, Simulation
 from wholebody.simulation.cameras import View

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from wholebody import robots
-from wholebody.behaviors.carrying import hand_of, holding_posture
+from wholebody.behaviors.arms import hand_of, holding_posture
 from wholebody.behaviors.closed_chain import ClosedChain, Held
 from wholebody.model.layout import Array
 from wholebody.model.model import Model

@@ -26,7 +26,7 @@ from wholebody.locomotion.balance.region_stabilizer import RegionGains, RegionSt
 from wholebody.locomotion.balance.stabilizers import Command, Stabilizer, as_planned
 from wholebody.locomotion.balance.support_area import Soles
 from wholebody.locomotion.walking.swing import FootPoint
-from wholebody.locomotion.walking.timetable import Target
+from wholebody.locomotion.walking.target import Target
 from wholebody.locomotion.walking.walker import Walker
 from wholebody.simulation import SensorModel, Simulation
 

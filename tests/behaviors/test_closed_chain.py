@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wholebody import robots
-from wholebody.behaviors.carrying import ARMS, hand_of, holding_posture
+from wholebody.behaviors.arms import ARMS, hand_of, holding_posture
 from wholebody.behaviors.closed_chain import ClosedChain
 from wholebody.errors import BadGoal
 from wholebody.model.model import Model

@@ -12,7 +12,7 @@ from scipy.linalg import cython_lapack
 from wholebody import _kernels
 from wholebody.constraints import FlatContact, LineContact, OmniWheelContact, PointContact
 from wholebody.control import WBOSC, Problem, reference
-from wholebody.control.preparation import ProblemLayout
+from wholebody.control.problem_layout import ProblemLayout
 from wholebody.model import Model
 from wholebody.tasks import CartesianPositionTask, JointPositionTask
 

@@ -11,8 +11,8 @@ from wholebody.drivers.dynamixel import registers
 from wholebody.drivers.dynamixel.packets import Fault, Instruction, Request
 from wholebody.drivers.dynamixel.registers import RADIANS_PER_COUNT
 from wholebody.drivers.dynamixel.robot import HOLLOW, HOMING_SPEED, ServoRobot
+from wholebody.drivers.dynamixel.simulated_bus import SimulatedServos
 from wholebody.drivers.dynamixel.simulated_line import LineFaults
-from wholebody.drivers.dynamixel.simulated_servos import SimulatedServos
 from wholebody.drivers.dynamixel.table import ServoTable
 from wholebody.errors import HardwareError
 from wholebody.messages import ALL_JOINTS, Measured, Mode, Status, Verb

@@ -11,8 +11,8 @@ from wholebody.drivers.dynamixel.packets import BROADCAST, Fault, Instruction, R
 from wholebody.drivers.dynamixel.ports import SerialPort
 from wholebody.drivers.dynamixel.registers import RADIANS_PER_COUNT
 from wholebody.drivers.dynamixel.robot import ServoRobot
+from wholebody.drivers.dynamixel.simulated_bus import SimulatedServos
 from wholebody.drivers.dynamixel.simulated_line import LineFaults
-from wholebody.drivers.dynamixel.simulated_servos import SimulatedServos
 from wholebody.drivers.dynamixel.table import ServoTable
 from wholebody.errors import HardwareError
 

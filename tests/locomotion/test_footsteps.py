@@ -16,6 +16,7 @@ from wholebody.locomotion.walking.footsteps import (
     Feet,
     Footstep,
     Place,
+    SoleRoom,
     StepLimits,
     Velocity,
     along,
@@ -24,7 +25,6 @@ from wholebody.locomotion.walking.footsteps import (
     to_place,
 )
 from wholebody.locomotion.walking.gait import gait_of
-from wholebody.locomotion.walking.step_limits import SoleRoom
 from wholebody.model import Model
 from wholebody.model.support import convex_hull
 

@@ -10,9 +10,9 @@ from wholebody import _kernels
 from wholebody.locomotion.balance.region_stabilizer import share_of
 from wholebody.locomotion.balance.stabilizers import turned
 from wholebody.locomotion.balance.support_area import nearest_inside
-from wholebody.locomotion.walking.footsteps import Place
+from wholebody.locomotion.walking.footsteps import Place, SoleRoom, border
 from wholebody.locomotion.walking.pendulum import ZmpPath
-from wholebody.locomotion.walking.step_limits import SoleRoom, border, caught_by_a_step
+from wholebody.locomotion.walking.step_adaptation import caught_by_a_step
 from wholebody.locomotion.walking.swing import Swing
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])

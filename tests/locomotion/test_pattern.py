@@ -14,7 +14,7 @@ from wholebody.locomotion.walking.gait import SOLES, gait_of, standing
 from wholebody.locomotion.walking.legs import Legs
 from wholebody.locomotion.walking.pattern import Pattern
 from wholebody.locomotion.walking.swing import from_rest_to_rest
-from wholebody.locomotion.walking.timetable import later
+from wholebody.locomotion.walking.target import later
 from wholebody.model import Model
 
 PERIOD = 0.005

@@ -14,7 +14,7 @@ from wholebody.locomotion.balance.stabilizers import Command, turned
 from wholebody.locomotion.walking.gait import SOLES
 from wholebody.locomotion.walking.ground_adaptation import SoleYield
 from wholebody.locomotion.walking.pendulum import GRAVITY
-from wholebody.locomotion.walking.swing import turned_back
+from wholebody.locomotion.walking.swing_levelling import turned_back
 from wholebody.locomotion.walking.walker import Walker
 from wholebody.model import Model
 from wholebody.simulation import Simulation

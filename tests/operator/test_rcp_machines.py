@@ -7,7 +7,7 @@ from rcp_body import SlowBody
 
 from wholebody.operator.rcp.body import Stage
 from wholebody.operator.rcp.command_server import Desk
-from wholebody.operator.rcp.negotiation import QUEUE, SERVER, Machine
+from wholebody.operator.rcp.orders import QUEUE, SERVER, Machine
 
 LINES = (
     *("CONTROL BEGIN", "CONTROL END", "STOP", "DRIVE 0.1 0 0", "DRIVE 0 0 0", "GRAB OBJECT(cup)", "GOTO 1 1"),

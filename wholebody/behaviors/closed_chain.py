@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from wholebody.behaviors.carrying import ARMS, hand_of
+from wholebody.behaviors.arms import ARMS, hand_of
 from wholebody.errors import BadGoal, BadState
 from wholebody.kinematics import GoalError
 from wholebody.kinematics.inverse_goals import rotation_gap, variables_of

@@ -19,7 +19,7 @@ from wholebody.errors import BadFootsteps, BadGait, SensorLost, VelocityClamped
 from wholebody.estimation import AnkleSpring, Balance
 from wholebody.locomotion.balance.recovery import closing_step
 from wholebody.locomotion.balance.support_area import Soles
-from wholebody.locomotion.walking import step_limits
+from wholebody.locomotion.walking import stride
 from wholebody.locomotion.walking.footsteps import (
     OTHER,
     OUTWARD,
@@ -68,7 +68,7 @@ class Walking:
         self.walker = Walker(robot, gait, stabilizer, ankles, period)
         self._soles = Soles(robot, scale=0.8)
         if gait is None:
-            step_limits.fit(self.walker)
+            stride.fit(self.walker)
         self.trouble = ""
         self.up = False  # whether it has stood up, and balances
         self._fallen = False

@@ -18,11 +18,10 @@ from wholebody import robots
 from wholebody.errors import BadMotionFile, CannotImitate
 from wholebody.model import Model
 from wholebody.motion.capture.capture import Capture
-from wholebody.motion.capture.gait import CapturedGait, bearing, supporting_limbs
+from wholebody.motion.capture.gait import CapturedGait, bearing, draw_strip, supporting_limbs
 from wholebody.motion.capture.imitation import Imitation
 from wholebody.motion.capture.retarget import imitate as imitated_gait
 from wholebody.motion.capture.retarget import imitate_clip
-from wholebody.motion.capture.skeleton import draw_strip
 from wholebody.motion.files import writable
 from wholebody.robots.robot import Placement
 from wholebody.simulation import Simulation

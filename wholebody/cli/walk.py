@@ -22,7 +22,7 @@ from wholebody.channels import directory
 from wholebody.drivers import Names
 from wholebody.errors import HardwareError, RobotTaken, UnknownName
 from wholebody.locomotion.balance.stabilizers import NAMES
-from wholebody.locomotion.walking.gait import trouble_on_one_leg
+from wholebody.locomotion.walking.legs import trouble_on_one_leg
 from wholebody.operator.recordings.film import Film
 from wholebody.operator.recordings.report import write_report
 from wholebody.operator.recordings.script import ORDERS, Process, follow

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wholebody.control.preparation import ProblemLayout
+from wholebody.control.problem_layout import ProblemLayout
 from wholebody.errors import UnknownName
 from wholebody.model.layout import Array
 from wholebody.model.model import Model

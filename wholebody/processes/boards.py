@@ -25,7 +25,7 @@ Announce = Callable[[str, Sequence[int]], None]
 
 def servos(plan: Plan, robot: Robot, announce: Announce) -> None:
     """Servos on UDP ports, whichever are free."""
-    from wholebody.drivers.dynamixel.simulated_servos import serve
+    from wholebody.drivers.dynamixel.simulated_bus import serve
 
     serve(robot, plant(plan, robot), ports=(), ready=lambda ports: announce("servos", ports))
 

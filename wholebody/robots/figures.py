@@ -21,7 +21,7 @@ from typing import Any
 import yaml
 
 from wholebody.errors import BadRobot
-from wholebody.robots.inertia import Body, of_shape
+from wholebody.robots.masses import Body, of_shape
 from wholebody.robots.robot import Gain, Joint, Link, Placement, Robot, Sensor, Shape, Surface, Vector
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from wholebody.errors import BadSimulation, UnknownName
 from wholebody.robots.formats.urdf import text_of
-from wholebody.robots.inertia import of_shape
+from wholebody.robots.masses import of_shape
 from wholebody.robots.robot import Array, Placement, Shape
 
 Scene = Callable[[ET.Element], Array]

@@ -12,7 +12,6 @@ from wholebody import _kernels
 from wholebody.control.contact_limits import Feedback, contact_gains
 from wholebody.control.preparation import (
     SOLVED,
-    ProblemLayout,
     TabledController,
     begin_cycle,
     explain,
@@ -21,6 +20,7 @@ from wholebody.control.preparation import (
     try_out,
 )
 from wholebody.control.problem import Problem
+from wholebody.control.problem_layout import ProblemLayout
 from wholebody.control.quadratic.fallback import Fallback
 from wholebody.control.quadratic.limits import Distances, contact_limits
 from wholebody.control.quadratic.memory import Memory

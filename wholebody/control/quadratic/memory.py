@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wholebody.control.preparation import ProblemLayout
+from wholebody.control.problem_layout import ProblemLayout
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wholebody import _kernels
-from wholebody.control.preparation import ProblemLayout
+from wholebody.control.problem_layout import ProblemLayout
 from wholebody.control.quadratic.memory import Blend
 from wholebody.control.result import Result
 from wholebody.errors import BadProblem

@@ -17,7 +17,7 @@ import numpy as np
 from wholebody.estimation import Balance
 from wholebody.locomotion.balance.stabilizers import Command, as_planned, turned
 from wholebody.locomotion.walking.pendulum import GRAVITY
-from wholebody.locomotion.walking.timetable import Target
+from wholebody.locomotion.walking.target import Target
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit

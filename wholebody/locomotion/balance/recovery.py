@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from wholebody.locomotion.walking.footsteps import OTHER, OUTWARD, Feet, Footstep, Place, Side
 from wholebody.locomotion.walking.gait import Gait
-from wholebody.locomotion.walking.timetable import Target
+from wholebody.locomotion.walking.target import Target
 from wholebody.model.layout import Array
 
 RUNS_AWAY = 0.6

@@ -19,7 +19,7 @@ from wholebody.errors import UnknownName
 from wholebody.estimation import Balance, SupportNoise
 from wholebody.locomotion.walking.footsteps import Place
 from wholebody.locomotion.walking.swing import FootPoint
-from wholebody.locomotion.walking.timetable import Target
+from wholebody.locomotion.walking.target import Target
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 

@@ -8,10 +8,8 @@ from typing import Annotated
 import numpy as np
 
 from wholebody.errors import BadGait
-from wholebody.locomotion.walking.footsteps import Feet, Place, StepLimits
-from wholebody.locomotion.walking.legs import Legs
-from wholebody.locomotion.walking.pendulum import GRAVITY, frequency
-from wholebody.locomotion.walking.step_limits import SoleRoom
+from wholebody.locomotion.walking.footsteps import Feet, Place, SoleRoom, StepLimits
+from wholebody.locomotion.walking.pendulum import frequency
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
@@ -156,25 +154,3 @@ def standing(model: Model) -> tuple[Feet, float]:
     places = [Place(float(m[0, 3]), float(m[1, 3]), float(np.arctan2(m[1, 0], m[0, 0]))) for m in soles]
     ground = float(soles[0][2, 3] + soles[1][2, 3]) / 2
     return Feet(*places), float(snapshot.com_in_world[2]) - ground
-
-
-def trouble_on_one_leg(model: Model, gait: Gait) -> str:
-    """Why it cannot stand on its left leg with the right foot lifted, as in the middle of a step; nothing if it can.
-
-    τ = g(q) − Jᵀ w, with the ground's push w at the sole, right below the centre of mass, must be within the efforts.
-    """
-    legs, soles = Legs(model), (np.eye(4), np.eye(4))
-    soles[0][1, 3], soles[1][1, 3] = gait.limits.spacing / 2, -gait.limits.spacing / 2
-    soles[1][2, 3] = gait.lift
-    com = np.array([gait.forward, gait.limits.spacing / 2 - gait.inward, gait.height])
-    seen = legs.balance(com, np.eye(3), soles, rounds=10)
-    foot = model.surface(SOLES[0])
-    push = np.array([0.0, 0.0, model.total_mass * GRAVITY])
-    lever = seen.com_in_world - seen.position(foot)
-    effort = (seen.g - seen.jacobian(foot).T @ np.concatenate([push, np.cross(lever, push)]))[6:]
-    shares = {j.name: abs(float(tau)) / j.effort for j, tau in zip(model.robot.moving, effort, strict=True) if j.effort}
-    worst = max(shares, key=lambda name: shares[name])
-    if shares[worst] <= 1.0:
-        return ""
-    most = model.robot.joint(worst).effort
-    return f"on one leg '{worst}' needs {shares[worst] * most:.0f} N·m, and has {most:.0f} N·m at most"

@@ -19,7 +19,7 @@ from wholebody.locomotion.walking.footsteps import Support
 from wholebody.locomotion.walking.gait import SOLES
 from wholebody.locomotion.walking.pendulum import GRAVITY
 from wholebody.locomotion.walking.swing import FootPoint
-from wholebody.locomotion.walking.timetable import Target
+from wholebody.locomotion.walking.target import Target
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit

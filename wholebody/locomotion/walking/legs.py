@@ -9,7 +9,8 @@ import numpy as np
 from wholebody import _kernels
 from wholebody.errors import BadGoal, NoClosedForm
 from wholebody.kinematics import ClosedForm, chains
-from wholebody.locomotion.walking.gait import SOLES
+from wholebody.locomotion.walking.gait import SOLES, Gait
+from wholebody.locomotion.walking.pendulum import GRAVITY
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
@@ -108,45 +109,23 @@ def under(com_in_world: Array, rotation: Array, com_in_pelvis: Array) -> Array:
     return com_in_world - rotation @ com_in_pelvis
 
 
-class ServoLead:
-    """For robots whose servo gains are known; joints without one are told where they shall be."""
+def trouble_on_one_leg(model: Model, gait: Gait) -> str:
+    """Why it cannot stand on its left leg with the right foot lifted, as in the middle of a step; nothing if it can.
 
-    def __init__(self, model: Model, softness: Array | None = None) -> None:
-        """`softness` is what the springs under joints that turn the feet yield, rad/(N·m), one for each joint."""
-        robot = model.robot
-        gains = [robot.gains.get(joint.name) for joint in robot.moving]
-        self.model = model
-        stiff = [gain if gain and gain.stiffness > 0 else None for gain in gains]
-        places = [robot.surface(sole).at.matrix for sole in SOLES]
-        self._servos = _kernels.locomotion_servos(
-            model.tree,
-            np.array([model.surface(sole) for sole in SOLES], np.int64),
-            np.array([1.0 / gain.stiffness if gain else 0.0 for gain in stiff]),
-            np.array([gain.damping / gain.stiffness if gain else 0.0 for gain in stiff]),
-            np.zeros(len(gains)) if softness is None else softness,
-            np.array([place[:3, :3].T @ place[:3, 3] for place in places]),  # from spring to sole, in its axes
-            model.total_mass,
-        )
-        self._told = np.zeros(len(gains))
-
-    def tell(
-        self,
-        snapshot: Snapshot,
-        joints: Array,
-        velocities: Array,
-        acceleration: Array,
-        rotation: Array,
-        soles: tuple[Array, Array],
-        zmp: Array,
-        left_share: float,
-    ) -> Array:
-        """The joints to command.
-
-        snapshot: the robot with these joints, seen from the pelvis; acceleration: of the centre of mass along x and y;
-        rotation, soles and zmp: of the pelvis, of the soles, and where the ground pushes, in world.
-        """
-        _kernels.locomotion_lead_servos(
-            *(self._servos, self.model.tree, snapshot.handle, joints, velocities, acceleration, rotation),
-            *(*soles, zmp, left_share, self._told),
-        )
-        return self._told
+    τ = g(q) − Jᵀ w, with the ground's push w at the sole, right below the centre of mass, must be within the efforts.
+    """
+    legs, soles = Legs(model), (np.eye(4), np.eye(4))
+    soles[0][1, 3], soles[1][1, 3] = gait.limits.spacing / 2, -gait.limits.spacing / 2
+    soles[1][2, 3] = gait.lift
+    com = np.array([gait.forward, gait.limits.spacing / 2 - gait.inward, gait.height])
+    seen = legs.balance(com, np.eye(3), soles, rounds=10)
+    foot = model.surface(SOLES[0])
+    push = np.array([0.0, 0.0, model.total_mass * GRAVITY])
+    lever = seen.com_in_world - seen.position(foot)
+    effort = (seen.g - seen.jacobian(foot).T @ np.concatenate([push, np.cross(lever, push)]))[6:]
+    shares = {j.name: abs(float(tau)) / j.effort for j, tau in zip(model.robot.moving, effort, strict=True) if j.effort}
+    worst = max(shares, key=lambda name: shares[name])
+    if shares[worst] <= 1.0:
+        return ""
+    most = model.robot.joint(worst).effort
+    return f"on one leg '{worst}' needs {shares[worst] * most:.0f} N·m, and has {most:.0f} N·m at most"

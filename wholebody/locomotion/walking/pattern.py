@@ -13,20 +13,10 @@ from wholebody.locomotion.balance.support_area import nearest_inside
 from wholebody.locomotion.walking.footsteps import OTHER, Feet, Footstep, Place, Support
 from wholebody.locomotion.walking.gait import Gait
 from wholebody.locomotion.walking.pendulum import ORDERS, ZmpPath
-from wholebody.locomotion.walking.step_limits import caught_by_a_step
+from wholebody.locomotion.walking.step_adaptation import caught_by_a_step
 from wholebody.locomotion.walking.swing import FootPoint, Swing
-from wholebody.locomotion.walking.timetable import (
-    Phase,
-    Planned,
-    Target,
-    between,
-    borne_by_left,
-    later,
-    sum_of,
-    swung,
-    timetable,
-    under,
-)
+from wholebody.locomotion.walking.target import Target, borne_by_left, later, sum_of, swung
+from wholebody.locomotion.walking.timetable import Phase, Planned, between, timetable, under
 from wholebody.model.layout import Array
 
 SHIFT = 0.1

@@ -17,10 +17,12 @@ from wholebody.locomotion.balance.stabilizers import Command, Stabilizer, as_pla
 from wholebody.locomotion.walking.footsteps import OUTWARD, SLACK, Feet, Place, beside_body
 from wholebody.locomotion.walking.gait import SOLES, Gait, gait_of, standing
 from wholebody.locomotion.walking.ground_adaptation import Footing, FootingGains, SoleYield
-from wholebody.locomotion.walking.legs import Legs, ServoLead
+from wholebody.locomotion.walking.legs import Legs
 from wholebody.locomotion.walking.pattern import Pattern
-from wholebody.locomotion.walking.swing import FootPoint, LevelSwing
-from wholebody.locomotion.walking.timetable import Target
+from wholebody.locomotion.walking.servo_feed_forward import ServoLead
+from wholebody.locomotion.walking.swing import FootPoint
+from wholebody.locomotion.walking.swing_levelling import LevelSwing
+from wholebody.locomotion.walking.target import Target
 from wholebody.messages import MeasuredMotion, Mode, Record
 from wholebody.model.layout import Array
 from wholebody.model.model import Model

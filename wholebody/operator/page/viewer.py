@@ -11,7 +11,7 @@ from typing import Any
 from aiohttp import web
 
 from wholebody.operator.rcp.command_server import Desk
-from wholebody.operator.rcp.negotiation import QUEUE, SERVER, Machine
+from wholebody.operator.rcp.orders import QUEUE, SERVER, Machine
 from wholebody.operator.rcp.server import MOST_UNSENT
 from wholebody.operator.rcp.session import Session
 

@@ -13,8 +13,8 @@ from wholebody.operator.rcp import commands as rcp
 from wholebody.operator.rcp.body import Body
 from wholebody.operator.rcp.commands import Command
 from wholebody.operator.rcp.grammar import VERBS, parse
-from wholebody.operator.rcp.negotiation import MOVING, Machine, Negotiation
-from wholebody.operator.rcp.orders import Orders, unforeseen
+from wholebody.operator.rcp.negotiation import Negotiation
+from wholebody.operator.rcp.orders import MOVING, Machine, Orders, unforeseen
 from wholebody.operator.rcp.session import TOPICS, Awaited, Session, Telling
 from wholebody.operator.rcp.users import Role, Users
 

@@ -18,11 +18,11 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from wholebody.errors import Refused, WholebodyError
 from wholebody.operator.rcp.body import Body, Progress, Stage, complaint
 from wholebody.operator.rcp.commands import Drive, Order, SelectStrategy, Stop
-from wholebody.operator.rcp.negotiation import DECIDING, IDLE, MOVING, QUEUE, STOPPING, Machine
 
 LOG = logging.getLogger(__name__)
 MOST_WAITING = 100
@@ -252,3 +252,64 @@ def _reason(error: Exception) -> str:
 
 def _drives(numbered: Numbered, owner: int) -> bool:
     return isinstance(numbered.order, Drive) and numbered.owner == owner
+
+
+COMMUNICATION, HARDWARE = "communication", "hardware"
+"""Where a transition comes from: people, or the robot."""
+
+
+IDLE, DECIDING, MOVING, STOPPING = "idle", "deciding", "moving", "stopping"
+"""The states of the queue."""
+
+
+class Transition(NamedTuple):
+    """From, to, why, and from where that comes."""
+
+    before: str
+    after: str
+    why: str
+    by: str
+
+
+SERVER = (
+    Transition("free", "controlled", "0.1 CONTROL BEGIN", COMMUNICATION),
+    Transition("controlled", "controlled", "1.2 a command is queued, or another takes over", COMMUNICATION),
+    Transition("controlled", "direct", "1.1 DIRECT, DRIVE or STOP", COMMUNICATION),
+    Transition("direct", "direct", "1.1 another one", COMMUNICATION),
+    Transition("direct", "controlled", "it is done", HARDWARE),
+    Transition("controlled", "free", "1.3 CONTROL END, silence, or gone", COMMUNICATION),
+    Transition("direct", "free", "1.3 CONTROL END, silence, or gone", COMMUNICATION),
+)
+
+
+QUEUE = (
+    Transition(IDLE, DECIDING, "0.2 several ways", COMMUNICATION),
+    Transition(IDLE, MOVING, "one way", COMMUNICATION),
+    Transition(DECIDING, MOVING, "2.1 a way is chosen", COMMUNICATION),
+    Transition(DECIDING, IDLE, "nobody chose, or it was cancelled", COMMUNICATION),
+    Transition(MOVING, IDLE, "done, failed, or interrupted", HARDWARE),
+    Transition(IDLE, STOPPING, "STOP", COMMUNICATION),
+    Transition(DECIDING, STOPPING, "STOP", COMMUNICATION),
+    Transition(MOVING, STOPPING, "STOP", COMMUNICATION),
+    Transition(STOPPING, STOPPING, "STOP", COMMUNICATION),
+    Transition(STOPPING, IDLE, "stands", HARDWARE),
+)
+
+
+class Machine:
+    """Where a machine is; it goes only where its table leads."""
+
+    def __init__(self, table: tuple[Transition, ...]) -> None:
+        self.table = table
+        self.state = table[0].before
+        self._ways = {(each.before, each.after) for each in table}
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """All of them, in the order of the table."""
+        return tuple(dict.fromkeys(each.before for each in self.table))
+
+    def become(self, state: str) -> None:
+        """Go to a state."""
+        assert (self.state, state) in self._ways, f"no way leads from {self.state} to {state}"
+        self.state = state

@@ -12,7 +12,7 @@ import numpy as np
 from wholebody.errors import BadRobot, RobotWarning
 from wholebody.robots.formats.meshes import moments, triangles
 from wholebody.robots.formats.mjcf_document import ACTUATORS, Attributes, Document, number, numbers, turning_z_to
-from wholebody.robots.inertia import Body, of_shape, volume
+from wholebody.robots.masses import Body, of_shape, volume
 from wholebody.robots.robot import Array, Joint, Mimic, Placement, Robot, Sensor, Shape
 
 WATER = 1000.0

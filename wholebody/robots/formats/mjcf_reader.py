@@ -21,7 +21,7 @@ from wholebody.robots.formats.mjcf_parts import (
     refuse_loops,
     sensors,
 )
-from wholebody.robots.inertia import Body, repaired
+from wholebody.robots.masses import Body, repaired
 from wholebody.robots.robot import Array, Joint, Link, Placement, Robot, Shape
 
 MOTES = (1e-12, 1e-13)

@@ -15,7 +15,7 @@ from wholebody.errors import RobotWarning
 from wholebody.robots.formats.meshes import bounds, unreadable
 from wholebody.robots.formats.urdf import text_of
 from wholebody.robots.geometry import quaternion
-from wholebody.robots.inertia import Body, fused
+from wholebody.robots.masses import Body, fused
 from wholebody.robots.robot import Array, Joint, Link, Placement, Robot, Shape
 
 Meshes = dict[tuple[str, tuple[float, ...]], str]

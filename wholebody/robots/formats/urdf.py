@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from wholebody.errors import BadRobot, RobotWarning
-from wholebody.robots.inertia import repaired
+from wholebody.robots.masses import repaired
 from wholebody.robots.robot import Joint, Link, Mimic, Placement, Robot, Shape, Vector
 
 # --- reading ---------------------------------------------------------------------------------------
