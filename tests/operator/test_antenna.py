@@ -37,8 +37,8 @@ def operators():
 def hall(seed, scene=SCENE):
     """A robot in the hall with all its processes, and a client of it."""
     with Rig(scene=scene, seed=seed, real_time=2.0) as rig:  # nobody waits for camera and arms
-        rig.begin("processes.camera", rig.robot.name, scene)
-        rig.begin("processes.arms", rig.robot.name)
+        rig.begin("camera", rig.robot.name, scene)
+        rig.begin("arms", rig.robot.name)
         command = [*MAIN, "rcp", "--port", "0", "--no-walk", "--no-camera", "--name", NAME]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:

@@ -25,8 +25,8 @@ def types(page, line):
 
 def test_a_person_finds_the_antenna_on_the_video_and_has_it_grasped_used_carried_and_put_down(browser):
     with Rig(scene="antenna", seed=2, real_time=2.0) as rig:
-        rig.begin("processes.camera", rig.robot.name, "antenna")
-        rig.begin("processes.arms", rig.robot.name)
+        rig.begin("camera", rig.robot.name, "antenna")
+        rig.begin("arms", rig.robot.name)
         with page_of(NAME, "--no-camera", "--silence", "10") as address:
             page = browser.new_page(viewport={"width": 1200, "height": 800})
             page.goto(address if SCREENSHOTS else f"{address}&view=off")

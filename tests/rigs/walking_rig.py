@@ -48,7 +48,9 @@ class Rig(ExitStack):
 
     def begin(self, process, *arguments):
         """Begin another process of the robot."""
-        self._children.append(subprocess.Popen([sys.executable, "-m", f"wholebody.cli.{process}", NAME, *arguments]))
+        self._children.append(
+            subprocess.Popen([sys.executable, "-m", f"wholebody.processes.{process}", NAME, *arguments])
+        )
 
     def kill_controller(self):
         """As a crash would."""

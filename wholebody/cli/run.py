@@ -151,21 +151,21 @@ def carried(built: Built, robot: str) -> Iterator[None]:
         "bindings": [{**vars(each), "properties": dict(each.properties)} for each in bindings],
         "sizes": {each.parameter: built.parameters.slot(each.parameter).about.size for each in bindings},
     }
-    with beside("processes.carrier", json.dumps(plan)):
+    with beside("carrier", json.dumps(plan)):
         yield
 
 
 @contextlib.contextmanager
 def reachable(listen: str) -> Iterator[None]:
     """A process that answers other machines, while the loop runs."""
-    with beside("processes.switchboard", listen) if listen else contextlib.nullcontext():
+    with beside("switchboard", listen) if listen else contextlib.nullcontext():
         yield
 
 
 @contextlib.contextmanager
 def beside(module: str, argument: str) -> Iterator[None]:
     """A process of ours beside the loop, from when it is ready on; it ends with us, however that is."""
-    command = [sys.executable, "-m", f"wholebody.cli.{module}", argument]
+    command = [sys.executable, "-m", f"wholebody.processes.{module}", argument]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     )

@@ -64,12 +64,12 @@ class Stabilizer(Protocol):
 
 
 NAMES = {
-    "none": "open_loop:OpenLoop",
+    "none": "stabilizers:OpenLoop",
     "dcm": "dcm_stabilizer:DcmStabilizer",
     "rough": "dcm_stabilizer:RoughStabilizer",
     "regions": "region_stabilizer:RegionStabilizer",
-    "ankle": "ankle_balance:AnkleBalance",
-    "damping": "leg_damping:LegDamping",
+    "ankle": "ankle_strategy:AnkleBalance",
+    "damping": "ankle_strategy:LegDamping",
 }
 """What there is: the pattern alone; feedback of the divergent component, and the same with feet that feel the ground;
 the thesis's; two simple ones of Hubo-Ach."""

@@ -107,10 +107,10 @@ def controllers(name: str, robot: str, wanted: bool) -> Iterator[None]:
     They move nothing before they are told, and come to a stand before they end.
     """
     with contextlib.ExitStack() as stack:
-        found = {LEGS: "processes.walk"} | ({ARMS: "processes.arms"} if hands(robots.load(robot)) else {})
+        found = {LEGS: "walk"} | ({ARMS: "arms"} if hands(robots.load(robot)) else {})
         for controller, process in found.items():
             if wanted and not _runs(name, controller):
-                stack.enter_context(beside(name, f"wholebody.cli.{process}", Names(name).robot, robot))
+                stack.enter_context(beside(name, f"wholebody.processes.{process}", Names(name).robot, robot))
         yield
 
 
