@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from wholebody.cli.params import ConnectOption, ControllerOption, NameOption, plain, reach
 from wholebody.parameters.reflection import in_words
 
 

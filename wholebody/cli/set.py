@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from wholebody.cli.params import ConnectOption, ControllerOption, NameOption, reach
 from wholebody.errors import BadParameter
 from wholebody.parameters.reflection import in_words
 
