@@ -90,7 +90,11 @@ class Model:
         except ValueError:  # no arrays of float64, or not of this size
             q, velocity = self._vector("q", q, self._q_shape), self._vector("v", velocity, self._v_shape)
             verdict = _kernels.model_evaluate(self.tree, buffer.handle, q, velocity)
-        return self.evaluated(buffer, verdict)
+        snapshot = Snapshot(self, buffer, self._ready)
+        self.pool.put(buffer)
+        if verdict != 0:
+            self._refuse(snapshot)
+        return snapshot
 
     def evaluated(self, buffer: Buffer, verdict: int) -> Snapshot:
         """The snapshot in a buffer taken from `pool`, where a kernel evaluated it; BadState if it could not."""
