@@ -97,7 +97,9 @@ static PyObject *evaluated(Evaluate *evaluate, PyObject *const *arguments)
     const Snapshot *now = tree ? snapshot_of(arguments[1], tree) : NULL;
     if (!now)
         return NULL;
-    Borrowed arrays = {0};
+    Borrowed arrays; /* {0} would clear two kilobytes */
+    arrays.count = 0;
+    arrays.kept = NULL;
     const double *q = borrow_numbers(&arrays, arguments[2], tree->nq, "q");
     const double *v = q ? borrow_numbers(&arrays, arguments[3], tree->nv, "v") : NULL;
     if (v && (arrays.views[0].ndim != 1 || arrays.views[1].ndim != 1)) {
