@@ -112,7 +112,7 @@ def of_wrong_type(player: Player, call: Call) -> Iterator[tuple[int, Any, str]]:
 
 
 def wrong_arrays(array: np.ndarray) -> Iterator[tuple[Any, str]]:
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # memory that nothing was written into yet
         yield array.astype(np.float32), "other numbers"
     yield array.astype(complex), "complex numbers"
     if array.size > 1:
