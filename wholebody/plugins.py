@@ -49,7 +49,8 @@ def load(kind: str, name: str) -> Any:
 
 def source(kind: str, name: str) -> str:
     """Where what is installed under a name comes from: the name of its package, or its file."""
-    return _table(kind)[name].partition(".")[0] if name in _table(kind) else name.rpartition(":")[0]
+    module, _, _ = _table(kind).get(name, name).rpartition(":")
+    return module if module.endswith(".py") else module.partition(".")[0]
 
 
 @cache

@@ -26,6 +26,7 @@ COMMANDS = (
     "read",
     "filter",
     "robots",
+    "drivers",
     "sim",
     "walk",
     "crawl",

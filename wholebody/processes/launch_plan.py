@@ -42,7 +42,7 @@ class Plan:
         cls, name: str, robot: str = "", driver: str = "virtual", physics: bool | None = None, **more: Any
     ) -> Plan:
         """Check the driver, and choose its robot unless one is given; only the simulator has physics by itself."""
-        robot = robot or _usual_robot(driver)
+        robot = robot or usual_robot(driver)
         choice = for_robot(driver, robots.load(robot))
         if choice.name in NOT_IN_A_DAEMON:
             raise BadDriver(f"driver '{choice.name}' is for wholebody run; behind a daemon take simulator")
@@ -76,7 +76,7 @@ class Plan:
         return cls(**given)
 
 
-def _usual_robot(driver: str) -> str:
+def usual_robot(driver: str) -> str:
     """The robot that a driver, or a tier, is for."""
     name = DriverChoice.parse(driver).name
     for each in USUAL_ROBOTS:
