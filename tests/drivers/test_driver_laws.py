@@ -145,6 +145,12 @@ class Drifts(Stepped):
         pass
 
 
+class GoesAway(Stepped):
+    def write(self, reference):
+        super().write(reference)
+        self.goal[5] = self.start[5] + 0.1
+
+
 class RaisesInStop(Stepped):
     def stop(self):
         if self.reads > 10:
@@ -318,6 +324,27 @@ def test_without_joints_to_move_a_real_device_is_told_to_stay_where_it_is(mine):
     assert all(each.passed for each in check(lambda: Watched(ROBOT, 0.005), ROBOT, 0.005, joints=["RSP"], seconds=0.2))
     assert max(asked) == pytest.approx(REACH, abs=0.01)
     assert max(asked) <= REACH + 1e-9
+
+
+@pytest.mark.parametrize(("name", "law"), [("Degrees", "units"), ("Asleep", "status"), ("GoesAway", "holds")])
+def test_a_real_device_that_breaks_a_law_at_rest_is_not_moved(mine, name, law):
+    asked = []
+
+    class Watched(find(mine(name)).make):
+        simulated = False
+
+        def write(self, reference):
+            asked.append(reference["position"] - self.start)
+            super().write(reference)
+
+    found = check(lambda: Watched(ROBOT, 0.005), ROBOT, 0.005, joints=["RSP"], seconds=0.2)
+    broken = {each.law: each for each in found if not each.passed}
+    assert set(broken) == {law, "moves"}
+    assert law in broken["moves"].figure
+    if name == "Degrees":
+        assert asked == [], "positions that cannot be are not written back"
+    else:
+        assert np.abs(asked).max() == 0
 
 
 @pytest.mark.slow(but="loopback")
