@@ -1,6 +1,6 @@
 /* Wave with the right arm for some seconds and take it down again, from wherever it is.
  *
- *   wholebody start        (or: wholebody start --tier mini, or --tier full)
+ *   wholebody start        (or: wholebody start --driver mini, or --driver full)
  *   wholebody channels header robot.state -o robot_state.h
  *   wholebody channels header robot.commanded -o robot_commanded.h
  *   gcc -O2 -I. examples/wave.c $(wholebody channels cflags) -lm -o wave

@@ -32,6 +32,7 @@ WholebodyError
 ├── WrongRecord              (TypeError)          a record of another robot, or of another kind
 ├── BadReference             (ValueError)         a reference that no joint can follow
 ├── BadPeriod                (ValueError)         a period or rate that no loop can keep
+├── BadDriver            (TypeError)          a driver that lacks methods, or does not take such options
 ├── HardwareError                                 a bus or board that does not do what it must
 ├── NoRobot                                       no daemon runs a robot of that name
 ├── RobotTaken                                    another daemon runs the robot of that name
@@ -223,6 +224,10 @@ class BadReference(WholebodyError, ValueError):
 
 class BadPeriod(WholebodyError, ValueError):
     """A period or rate that no loop can keep."""
+
+
+class BadDriver(WholebodyError, TypeError):
+    """A driver that lacks methods, or an option that is none or has another type; the text says what to give."""
 
 
 class HardwareError(WholebodyError):

@@ -29,7 +29,7 @@ RAISED = {"RSP": -0.8, "REB": -1.4}
 
 @pytest.fixture(params=["virtual", "mini", "full"])
 def tier(request):
-    wholebody("start", "--tier", request.param)
+    wholebody("start", "--driver", request.param)
     wholebody("console", "-c", "initializeAll")
     yield request.param
     end_all()
@@ -140,7 +140,7 @@ def test_boards_and_simulators_hold_when_the_daemon_is_killed_and_it_comes_back_
     assert held == pytest.approx(-0.5, abs=0.05)
     kill_daemon()
     with Watch() as watch:
-        wholebody("start", "--tier", tier)
+        wholebody("start", "--driver", tier)
         with connect("look") as robot:
             wait_for(lambda: robot.wait() and robot.state["tick"] > 100)
     assert companion == (simulator() if tier == "virtual" else lifecycle.process_of(lifecycle.BOARDS, "robot"))
@@ -172,7 +172,7 @@ def test_a_wave_without_a_robot_says_how_to_start_one():
 
 @pytest.mark.slow
 def test_signals_that_end_a_wave_leave_the_arm_where_it_is_told():
-    wholebody("start", "--loopback")
+    wholebody("start", "--driver", "loopback")
     try:
         wave = wave_in_python(30)
         with connect("look") as robot:

@@ -34,7 +34,7 @@ class Rig(ExitStack):
         self.world = Spoilt(self.robot, NAME, [], sensors=SensorModel.realistic(), seed=seed, scene=scene)
         self._running = True
         self.callback(self._end)
-        self._children = [lifecycle.begin(lifecycle.DAEMON, Plan.make(NAME, robot, "virtual", scene=scene), None)]
+        self._children = [lifecycle.begin(lifecycle.DAEMON, Plan.make(NAME, robot, scene=scene), None)]
         self._thread = threading.Thread(target=join, args=(self.world, NAME, real_time, lambda: self._running))
         self._thread.start()
         self.begin_controller()

@@ -28,6 +28,7 @@ COMMANDS = (
     "read",
     "filter",
     "robots",
+    "drivers",
     "sim",
     "walk",
     "crawl",

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wholebody import robots
+from wholebody.drivers.catalog import check_choice, for_robot
 from wholebody.drivers.names import default_name
 from wholebody.errors import WholebodyError
 
@@ -30,9 +32,12 @@ FIELDS = {"package": "name", "file": "filename", "line": "lineno", "function": "
 
 def run(
     file: Annotated[str, typer.Argument(help="A YAML file, or a ready configuration by name (`wholebody check`).")],
-    interface: Annotated[
+    driver: Annotated[
         str,
-        typer.Option(help="simulation, daemon (of `wholebody start`), udp, loopback; the file's, if not."),
+        typer.Option(
+            metavar="NAME[:OPTION=VALUE,…]",
+            help="simulation, daemon (of `wholebody start`), or another of `wholebody drivers`; the file's, if not.",
+        ),
     ] = "",
     seconds: Annotated[float, typer.Option(min=0.0, help="How long; until Ctrl-C, if left out.")] = 0.0,
     name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "",
@@ -54,7 +59,7 @@ def run(
     from wholebody.configuration.reading import read
     from wholebody.configuration.wiring import robot_of, wired
 
-    built = build(choose(read(file), interface, fast))
+    built = build(choose(read(file), driver, fast))
     set_up_log(built.settings.log_level, built.settings.log_fields)
     robot_name = name or default_name()
     with (
@@ -71,13 +76,15 @@ def run(
     print(json.dumps(told) if as_json else f"{loop.servo.timing}\n{in_words(told)}")
 
 
-def choose(configuration: Any, interface: str, fast: bool) -> Any:
-    """The configuration, with the interface of the command line instead of the file's."""
+def choose(configuration: Any, driver: str, fast: bool) -> Any:
+    """The configuration, with the driver of the command line instead of the file's."""
+    from wholebody.configuration.settings import Part
+
     settings = configuration.settings
-    if interface:
-        settings.interface.type = interface
-        if settings.interface.model_extra:
-            settings.interface.model_extra.clear()
+    if driver:
+        chosen = for_robot(driver, robots.load(settings.robot))
+        check_choice(str(chosen))
+        settings.interface = Part(type=chosen.name, **chosen.options)
     if settings.interface.type == "daemon":
         settings.interface.model_extra.setdefault("controller", settings.name)
     if fast and settings.interface.type == "simulation":

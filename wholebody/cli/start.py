@@ -26,10 +26,14 @@ console = Console(highlight=False, soft_wrap=True)
 
 def start(
     robot: Annotated[
-        str, typer.Argument(help="By name (see `wholebody robots`), or a URDF or MJCF file; the tier's, if left out.")
+        str, typer.Argument(help="By name (see `wholebody robots`), or a URDF or MJCF file; the driver's, if left out.")
     ] = "",
-    tier: Annotated[
-        str, typer.Option(help="virtual: MuJoCo; mini: Mini-Hubo's servos; full: Hubo2+'s boards.")
+    driver: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[:OPTION=VALUE,…]",
+            help="What moves it: see `wholebody drivers`; a tier of the robot (virtual, mini, full); FILE.py:Class.",
+        ),
     ] = "virtual",
     name: Annotated[str, typer.Option(help="What to call it; 'robot' if left out.")] = "",
     period: Annotated[float, typer.Option(min=0.0001, max=1.0, help="Of the loop, in seconds.")] = 0.005,
@@ -37,14 +41,11 @@ def start(
     fast: Annotated[bool, typer.Option("--fast", help="Simulate faster than real time.")] = False,
     physics: Annotated[
         bool | None,
-        typer.Option(help="Let MuJoCo move the joints: the virtual tier's do, unless told; the others', only if told."),
+        typer.Option(help="Let MuJoCo move the joints: the simulator does, unless told; simulated boards, if told."),
     ] = None,
     scene: Annotated[
         str, typer.Option(help="What stands around a simulated robot: flat, hall, table …; hall:length=8")
     ] = "flat",
-    loopback: Annotated[bool, typer.Option("--loopback", help="No simulator: a robot of nothing but numbers.")] = False,
-    can: Annotated[str, typer.Option(metavar="CAN0,CAN1", help="Buses of a real robot; simulated without.")] = "",
-    device: Annotated[str, typer.Option(metavar="DEVICE", help="Servo bus of a real robot; simulated without.")] = "",
     filter: Annotated[
         str, typer.Option(metavar="MODE", help='For all joints: "smooth 20", "compliant 0.5", "feedback 20".')
     ] = "",
@@ -56,23 +57,20 @@ def start(
 
     \b
       wholebody start                     Hubo2+ in MuJoCo
-      wholebody start --tier mini         Mini-Hubo on simulated servos
-      wholebody start --tier full --can can0,can1
+      wholebody start --driver mini       Mini-Hubo on simulated servos
+      wholebody start --driver full:buses=can0,can1
+      wholebody start hubo2plus --driver path/to/mine.py:Mine
 
     It runs in the background until `wholebody stop`.
     """
-    buses = tuple(part for part in can.split(",") if part)
     plan = Plan.make(
         name or default_name(),
         robot,
-        tier,
+        driver,
         physics,
         period=period,
         fast=fast,
         scene=scene,
-        loopback=loopback,
-        can=buses,
-        device=device,
         filter=filter,
         misses_allowed=misses_allowed,
         on_miss=on_miss,
@@ -164,7 +162,7 @@ def stay(plan: Plan, roles: list[lifecycle.Role]) -> None:
 
 
 def _described(plan: Plan) -> str:
-    more = "" if plan.behind != "virtual" else ", with physics" if plan.physics else ", without physics"
+    more = "" if plan.behind != "simulator" else ", with physics" if plan.physics else ", without physics"
     return f"{plan.behind}{more}, {1 / plan.period:g} Hz"
 
 
@@ -174,21 +172,18 @@ def _name_option(plan: Plan) -> str:
 
 def unit(plan: Plan) -> str:
     """A systemd unit that starts the robot with the machine."""
-    command = [sys.executable, "-m", "wholebody.cli", "start", plan.robot, "--tier", plan.tier, "--name", plan.name]
-    command += ["--period", f"{plan.period:g}", "--foreground"]
-    command += ["--can", ",".join(plan.can)] if plan.can else []
-    command += ["--device", plan.device] if plan.device else []
+    command = [sys.executable, "-m", "wholebody.cli", "start", plan.robot, "--driver", plan.driver]
+    command += ["--name", plan.name, "--period", f"{plan.period:g}", "--foreground"]
     command += ["--filter", plan.filter] if plan.filter else []
     command += ["--scene", plan.scene] if plan.scene != "flat" else []
     command += ["--misses-allowed", str(plan.misses_allowed), "--on-miss", plan.on_miss]
-    flags = {"--fast": plan.fast, "--loopback": plan.loopback}
-    command += [flag for flag, wanted in flags.items() if wanted]
-    if plan.physics != (plan.tier == "virtual"):
+    command += ["--fast"] if plan.fast else []
+    if plan.physics != (plan.behind == "simulator"):
         command += ["--physics" if plan.physics else "--no-physics"]
     return f"""\
 # Put this into /etc/systemd/system/wholebody-{plan.name}.service, then: systemctl enable --now wholebody-{plan.name}
 [Unit]
-Description=The robot '{plan.name}': {plan.robot}, {plan.tier}
+Description=The robot '{plan.name}': {plan.robot}, {plan.behind}
 After=network.target
 
 [Service]

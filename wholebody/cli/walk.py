@@ -121,7 +121,7 @@ def _written(folder: Path) -> dict[Path, int]:
 
 def start(stack: ExitStack, description: str, robot: Robot, stabilizer: str, log: Path) -> subprocess.Popen[bytes]:
     """Begin daemon and controller, and return that; both end, and their channels go, when the stack closes."""
-    plan = Plan.make(NAME, description, "virtual")
+    plan = Plan.make(NAME, description)
     lifecycle.sweep(NAME, robot)
     children: list[subprocess.Popen[bytes]] = []
 

@@ -19,9 +19,20 @@ import numpy as np
 
 from wholebody import messages
 from wholebody.channels import Channel
+from wholebody.drivers.interface import check_period
 from wholebody.drivers.names import Names
-from wholebody.errors import BadPeriod, ChannelError, NoRobot, UnknownJointWarning, UnknownName, closest
+from wholebody.errors import (
+    BadPeriod,
+    ChannelError,
+    NoRobot,
+    UnknownJointWarning,
+    UnknownName,
+    WholebodyError,
+    WrongRecord,
+    closest,
+)
 from wholebody.messages import Mode, Record, Silence
+from wholebody.robots.robot import Robot
 
 
 def connect(
@@ -43,6 +54,27 @@ def connect(
     return Connection(
         controller, robot, period=period, silence=silence, lease=lease, filtered=filtered, timeout=timeout
     )
+
+
+def daemon(
+    robot: Robot, period: float, name: str, *, controller: str = "wbc", lease: bool = False, hold: bool = True
+) -> Connection:
+    """The robot that a daemon runs (wholebody start), moved as one of its controllers.
+
+    controller  what the daemon calls us
+    lease       keep all others from the joints that we move
+    hold        if we fall silent: hold our joints; no: stop the robot
+    """
+    silence = Silence.HOLD if hold else Silence.STOP
+    link = connect(controller, name, period=10 * period, silence=silence, lease=lease)
+    try:
+        if link.joints != robot.joint_names:
+            raise WrongRecord(f"the robot that runs as '{Names(name).robot}' has other joints than {robot.name}")
+        check_period(f"the daemon of '{Names(name).robot}'", link.period, period)
+    except WholebodyError:
+        link.close()
+        raise
+    return link
 
 
 class Connection:

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from wholebody import messages, robots
-from wholebody.channels import Channel, directory
+from wholebody import robots
+from wholebody.channels import directory
 from wholebody.drivers.interface import Plant
+from wholebody.drivers.simulated_devices import Announce, announcing
 from wholebody.errors import RealtimeWarning
-from wholebody.processes.launch_plan import Plan, boards_channel
+from wholebody.processes.launch_plan import Plan
 from wholebody.processes.main import as_process
 from wholebody.realtime import realtime
 from wholebody.robots import Robot
 
 PRIORITY = 60  # above the daemon's
 USUAL_FOLDER = "/dev/shm/wholebody"
-Announce = Callable[[str, Sequence[int]], None]
 
 
 def servos(plan: Plan, robot: Robot, announce: Announce) -> None:
@@ -39,7 +39,10 @@ def boards(plan: Plan, robot: Robot, announce: Announce) -> None:
     run_boards(robot, plant(plan, robot), name)
 
 
-SERVED: dict[str, Callable[[Plan, Robot, Announce], None]] = {"simulated mini": servos, "simulated full": boards}
+SERVED: dict[str, Callable[[Plan, Robot, Announce], None]] = {
+    "simulated dynamixel": servos,
+    "simulated hubo_can": boards,
+}
 
 
 def plant(plan: Plan, robot: Robot) -> Plant | None:
@@ -62,14 +65,7 @@ def main(text: str) -> None:
     """Be the boards of the plan's robot until SIGTERM or SIGINT."""
     plan = Plan.parse(text)
     robot = robots.load(plan.robot)
-    with Channel(boards_channel(plan.name), messages.event(), writers=1) as channel, channel.writer() as writer:
-
-        def announce(name: str, ports: Sequence[int]) -> None:
-            writer.message["text"] = name.encode()
-            writer.message["count"] = len(ports)
-            writer.message["values"][: len(ports)] = ports
-            writer.put()
-
+    with announcing(plan.name) as announce:
         say(f"{robot.name}, {plan.behind}")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RealtimeWarning)

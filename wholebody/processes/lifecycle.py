@@ -16,7 +16,7 @@ from wholebody.channels import Channel, directory
 from wholebody.drivers import Names
 from wholebody.errors import ChannelError, HardwareError
 from wholebody.messages import labels
-from wholebody.processes.launch_plan import Plan, boards_channel, plan_of
+from wholebody.processes.launch_plan import Plan, plan_of
 from wholebody.robots import Robot
 
 FIRST_STATE_SECONDS = 60.0
@@ -35,9 +35,9 @@ class Role:
 
 DAEMON = Role("daemon", "wholebody.processes.daemon", lambda names: names.tick)
 SIMULATOR = Role("simulator", "wholebody.processes.simulator", lambda names: names.from_simulator)
-BOARDS = Role("boards", "wholebody.processes.boards", lambda names: boards_channel(names.robot))
+BOARDS = Role("boards", "wholebody.processes.boards", lambda names: names.boards)
 ROLES = (DAEMON, SIMULATOR, BOARDS)
-COMPANIONS = {"virtual": SIMULATOR, "simulated mini": BOARDS, "simulated full": BOARDS}
+COMPANIONS = {"simulator": SIMULATOR, "simulated dynamixel": BOARDS, "simulated hubo_can": BOARDS}
 """What the daemon needs beside it, by what is behind it."""
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from wholebody.behaviors.walking_client import WalkingClient
-from wholebody.drivers import SteadyClock
 from wholebody.errors import NoController
 from wholebody.operator.recordings.film import Film
 from wholebody.operator.recordings.script import Script
@@ -120,21 +119,3 @@ class WalkedWorld(Simulation):
             f"it {verdict} after {self.time:.1f} s, {self.where()}; tilt at most {tilt:.1f}°{pushes}, "
             f"{self.time / max(seconds, 1e-9):.1f} × real time"
         )
-
-
-class PacedSimulation(Simulation):
-    """A Simulation whose beats come in real time; beats that went by are counted, and simulated time waits for them."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._beat = SteadyClock(self.period)
-
-    def tick(self) -> float:
-        """Wait for the beat, then let one control period go by."""
-        self._beat.tick()
-        return super().tick()
-
-    @property
-    def missed(self) -> int:  # type: ignore[override]
-        """Beats of real time that went by unused."""
-        return self._beat.missed

@@ -133,7 +133,7 @@ def camera(name: str, wanted: bool, pictures: bool = True) -> Iterator[None]:
     If nobody wants pictures it is there to find things, and only where there are any.
     """
     plan = plan_of_robot(name)
-    simulated = plan is not None and plan.tier == "virtual" and not plan.loopback
+    simulated = plan is not None and plan.behind == "simulator"
     if plan is None or not (wanted and simulated and (pictures or _has_things(plan.scene))):
         yield
         return
