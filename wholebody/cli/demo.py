@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -20,6 +17,8 @@ from rich.table import Table
 from wholebody.channels import Reader, directory, wait_any
 from wholebody.errors import ChannelInUse, ChannelNotFound
 from wholebody.processes import demo as processes
+from wholebody.processes import lifecycle
+from wholebody.processes.registry import DEMO
 
 KILLED = "nod"
 
@@ -40,7 +39,7 @@ class Watch:
     hertz: float
     reader: Reader
     is_whole: Callable[[Any], bool]
-    process: subprocess.Popen[bytes]
+    process: lifecycle.Child
     lives: int = 1
     messages: int = 0
     missed: int = 0
@@ -120,11 +119,8 @@ def _start(stack: ExitStack) -> list[Watch]:
 
     def stop() -> None:
         for watch in watches:
-            watch.process.kill()
-            watch.process.wait()
-        for name in directory.names():
-            if name.startswith("demo."):
-                directory.remove(name, force=True)
+            _kill(watch)
+        lifecycle.remove_channels("demo", force=True)
 
     stack.callback(stop)
     channel = processes.state_channel()
@@ -139,8 +135,13 @@ def _check_of(name: str) -> Callable[[Any], bool]:
     return lambda message: processes.reference_is_whole(name, message)
 
 
-def _spawn(role: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "wholebody.processes.demo", role, str(os.getpid())])
+def _spawn(part: str) -> lifecycle.Child:
+    return lifecycle.spawn(DEMO, part=part)
+
+
+def _kill(watch: Watch) -> None:
+    watch.process.process.kill()
+    watch.process.process.wait()
 
 
 def _wait_until_all_talk(watches: list[Watch]) -> None:
@@ -167,8 +168,7 @@ def _run(watches: list[Watch], seconds: float, kill_every: float, show: Callable
 
 
 def _kill_and_restart(watch: Watch) -> None:
-    watch.process.kill()
-    watch.process.wait()
+    _kill(watch)
     watch.process, watch.lives = _spawn(watch.name), watch.lives + 1
 
 

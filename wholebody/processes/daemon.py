@@ -1,4 +1,4 @@
-"""The daemon as a process: python -m wholebody.processes.daemon PLAN; `wholebody start` begins it.
+"""The daemon as a process, `wholebody process daemon`; `wholebody start` begins it.
 
 It loads neither Pinocchio nor MuJoCo: a simulator is another process.
 """
@@ -6,10 +6,8 @@ It loads neither Pinocchio nor MuJoCo: a simulator is another process.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from wholebody import messages, robots
 from wholebody.channels import Channel
@@ -17,11 +15,13 @@ from wholebody.daemon.cycle import Cycle
 from wholebody.daemon.process import Summary, run
 from wholebody.drivers import Clock, RobotInterface
 from wholebody.errors import HardwareError
-from wholebody.processes.launch_plan import Plan, boards_channel, filter_request
-from wholebody.processes.main import as_process
+from wholebody.processes.launch_plan import LaunchPlan, boards_channel, filter_request
+from wholebody.processes.main import Ready, speaker
+from wholebody.processes.registry import DAEMON
 from wholebody.robots import Robot
 
 PRIORITY = 50
+say = speaker(DAEMON)
 BOARDS_SECONDS = 20.0
 PATIENCE = 0.0
 """s to wait for the boards' answers: they take most of a period on a 1 Mbit/s bus, and are read in the next one."""
@@ -35,14 +35,14 @@ class Behind:
     clock: Clock | None = None
 
 
-def loopback(plan: Plan, robot: Robot) -> Behind:
+def loopback(plan: LaunchPlan, robot: Robot) -> Behind:
     """Joints that go where they are told."""
     from wholebody.drivers.loopback import Loopback
 
     return Behind(Loopback(robot))
 
 
-def simulator(plan: Plan, robot: Robot) -> Behind:
+def simulator(plan: LaunchPlan, robot: Robot) -> Behind:
     """A simulator in another process; its first beat is awaited, so that the daemon begins with a true state."""
     from wholebody.drivers.simulator_link import SimulatorLink
 
@@ -51,7 +51,7 @@ def simulator(plan: Plan, robot: Robot) -> Behind:
     return Behind(link, link)
 
 
-def servos(plan: Plan, robot: Robot) -> Behind:
+def servos(plan: LaunchPlan, robot: Robot) -> Behind:
     """Mini-Hubo's servos on their serial lines."""
     from wholebody.drivers.dynamixel.ports import SerialPort
     from wholebody.drivers.dynamixel.robot import ServoRobot
@@ -60,7 +60,7 @@ def servos(plan: Plan, robot: Robot) -> Behind:
     return Behind(ServoRobot(robot, ports, plan.period, simulated=False))
 
 
-def simulated_servos(plan: Plan, robot: Robot) -> Behind:
+def simulated_servos(plan: LaunchPlan, robot: Robot) -> Behind:
     """Servos in another process."""
     from wholebody.drivers.dynamixel.ports import DatagramPort
     from wholebody.drivers.dynamixel.robot import ServoRobot
@@ -69,7 +69,7 @@ def simulated_servos(plan: Plan, robot: Robot) -> Behind:
     return Behind(ServoRobot(robot, ports, plan.period))
 
 
-def boards(plan: Plan, robot: Robot) -> Behind:
+def boards(plan: LaunchPlan, robot: Robot) -> Behind:
     """Hubo's boards on the buses of this machine."""
     import can
 
@@ -82,7 +82,7 @@ def boards(plan: Plan, robot: Robot) -> Behind:
     return Behind(CanRobot(robot, buses, period=plan.period, patience=PATIENCE))
 
 
-def simulated_boards(plan: Plan, robot: Robot) -> Behind:
+def simulated_boards(plan: LaunchPlan, robot: Robot) -> Behind:
     """Boards in another process, on a simulated bus; they announce themselves a moment before they listen."""
     import can
 
@@ -103,7 +103,7 @@ def simulated_boards(plan: Plan, robot: Robot) -> Behind:
             time.sleep(0.05)
 
 
-BEHIND: dict[str, Callable[[Plan, Robot], Behind]] = {
+BEHIND: dict[str, Callable[[LaunchPlan, Robot], Behind]] = {
     "loopback": loopback,
     "virtual": simulator,
     "mini": servos,
@@ -121,7 +121,7 @@ class Announced:
     ports: tuple[int, ...]
 
 
-def announced(plan: Plan) -> Announced:
+def announced(plan: LaunchPlan) -> Announced:
     """Wait until the simulated boards say where they are."""
     until = time.monotonic() + BOARDS_SECONDS
     with Channel(boards_channel(plan.name), messages.event(), writers=1) as channel, channel.reader() as reader:
@@ -134,14 +134,17 @@ def announced(plan: Plan) -> Announced:
     raise HardwareError(f"no simulated boards of '{plan.name}' within {BOARDS_SECONDS:g} s")
 
 
-def main(text: str) -> None:
+def main(plan: LaunchPlan, *, ready: Ready) -> None:
     """Run what the plan says until SIGTERM or SIGINT, and print how the time was spent."""
-    warnings.showwarning = lambda message, *_: say(str(message))
-    plan = Plan.parse(text)
     robot = robots.load(plan.robot)
     behind = BEHIND[plan.behind](plan, robot)
     say(f"{robot.name} ({plan.behind}) runs as '{plan.name}'")
-    prepare = partial(set_filter, plan.filter) if plan.filter else None
+
+    def prepare(cycle: Cycle) -> None:
+        if plan.filter:
+            set_filter(plan.filter, cycle)
+        ready()
+
     priority = PRIORITY if behind.clock is None else None  # simulated time waits for us
     show(run(robot, behind.interface, plan.name, plan.contract, behind.clock, prepare=prepare, priority=priority))
 
@@ -160,12 +163,3 @@ def show(summary: Summary) -> None:
     for row in summary.table:
         values = "".join(f"{1000 * value:>10.4f}" for value in (row.mean, row.deviation, row.p99, row.worst))
         print(f"{row.name:<12}{values}", flush=True)
-
-
-def say(text: str) -> None:
-    """Write a line into the log."""
-    print(f"daemon: {text}", flush=True)
-
-
-if __name__ == "__main__":
-    as_process("daemon", main)

@@ -1,17 +1,13 @@
 """The processes of the demo: a loopback robot and two controllers, which know each other only by channels.
 
-    python -m wholebody.processes.demo robot|wave|nod PARENT
-
-Each ends when the process PARENT is no longer its parent.
+`wholebody process demo --part robot`, or wave, or nod; `wholebody demo` begins them.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +17,8 @@ import numpy.typing as npt
 
 from wholebody import messages
 from wholebody.channels import Channel
-from wholebody.errors import RealtimeWarning
-from wholebody.realtime import realtime, sleep_until
+from wholebody.errors import RealtimeWarning, UnknownName
+from wholebody.realtime import realtime, sleep_until, until_told
 
 JOINTS = ("RSP", "RSR", "RSY", "REB", "LSP", "LSR", "LSY", "LEB", "WST", "NKY", "NK1", "NK2")
 ROBOT_HZ = 200.0
@@ -104,19 +100,22 @@ def controller(name: str) -> None:
 
 
 def _beats(hertz: float) -> Iterator[tuple[int, float]]:
-    """Yield tick and instant at a fixed rate, as long as the process that started us lives."""
+    """Yield tick and instant at a fixed rate, until SIGTERM or SIGINT."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RealtimeWarning)
         realtime(20)
-    parent, instant, tick = int(sys.argv[2]), time.monotonic(), 0
-    while os.getppid() == parent:
+    goes_on, instant, tick = until_told(), time.monotonic(), 0
+    while goes_on():
         instant, tick = instant + 1 / hertz, tick + 1
         sleep_until(instant)
         yield tick, instant
 
 
-if __name__ == "__main__":
-    roles: dict[str, Callable[[], None]] = {"robot": robot}
-    for each in CONTROLLERS:
-        roles[each] = lambda name=each: controller(name)  # type: ignore[misc]
-    roles[sys.argv[1]]()
+def main(part: str, name: str = "demo") -> None:
+    """Be the robot, or one of the controllers."""
+    if part == "robot":
+        robot()
+    elif part in CONTROLLERS:
+        controller(part)
+    else:
+        raise UnknownName("part", part, ("robot", *CONTROLLERS))

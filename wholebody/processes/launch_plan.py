@@ -1,10 +1,9 @@
-"""Plan: which robot is to run and what is behind it; `wholebody start` hands it to its processes as one argument."""
+"""LaunchPlan: which robot is to run and what is behind it; its processes get it as one option, --plan."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import Any
 
 from wholebody.daemon.timing import Contract, OnMiss
@@ -18,7 +17,7 @@ FILTERS = {filter.name.lower(): filter for filter in Filter}
 
 
 @dataclass(frozen=True)
-class Plan:
+class LaunchPlan:
     """A robot to run."""
 
     name: str
@@ -36,7 +35,7 @@ class Plan:
     on_miss: str = str(Contract.on_miss)
 
     @classmethod
-    def make(cls, name: str, robot: str, tier: str, physics: bool | None = None, **more: Any) -> Plan:
+    def make(cls, name: str, robot: str, tier: str, physics: bool | None = None, **more: Any) -> LaunchPlan:
         """Check the tier, and choose its robot unless one is given; only the virtual tier has physics by itself."""
         if tier not in TIERS:
             raise UnknownName("tier", tier, TIERS)
@@ -64,7 +63,7 @@ class Plan:
         return json.dumps({key: value for key, value in asdict(self).items() if value != usual[key]})
 
     @classmethod
-    def parse(cls, text: str) -> Plan:
+    def parse(cls, text: str) -> LaunchPlan:
         """Read what text() wrote."""
         given: dict[str, Any] = json.loads(text)
         return cls(**(given | {"can": tuple(given.get("can", ()))}))
@@ -90,12 +89,3 @@ def filter_request(words: str) -> tuple[Filter, float]:
     if FILTERS[kind] is Filter.PASS:
         raise BadMessage(f"mode pass takes no number, not '{more[0]}'")
     return FILTERS[kind], value
-
-
-def plan_of(process: int | None) -> Plan | None:
-    """The plan that a running process was started with; None if it is not one of ours."""
-    try:
-        arguments = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-        return Plan.parse(next(each for each in arguments if each.startswith(b"{")).decode())
-    except (OSError, ValueError, TypeError, StopIteration):
-        return None
