@@ -153,6 +153,12 @@ def test_stop_ends_the_robot_of_the_name_and_no_other():
 # Who depends on a process that ends.
 
 
+def follow(robot):
+    """As a controller does that wants to go on."""
+    while robot.wait():
+        pass
+
+
 def test_a_controller_is_told_when_its_daemon_dies():
     wholebody("start", "--loopback")
     wave = subprocess.Popen([sys.executable, EXAMPLES / "wave.py", "30"], stderr=subprocess.PIPE, text=True)
@@ -160,8 +166,7 @@ def test_a_controller_is_told_when_its_daemon_dies():
         wait_for(lambda: robot.wait() and robot.position("RSP") < -0.01)
         kill_daemon()
         with pytest.raises(NoRobot, match="has gone"):
-            while robot.wait():
-                pass
+            follow(robot)
         assert not robot.wait(0.01), "who gives a time gets an answer"
     _, said = wave.communicate(timeout=20)
     assert wave.returncode == 1
@@ -174,8 +179,7 @@ def test_a_controller_does_not_wait_for_a_robot_that_was_stopped_though_another_
         wholebody("stop")
         wholebody("start", "--loopback")
         with pytest.raises(NoRobot, match="has gone"):
-            while robot.wait():
-                pass
+            follow(robot)
 
 
 # What is left.
