@@ -49,14 +49,14 @@ CONTROLLERS = {
 }
 
 
-def state_channel() -> Channel:
+def state_channel(name: str) -> Channel:
     """Open the robot's state."""
-    return Channel("demo.state", messages.state(JOINTS))
+    return Channel(f"{name}.state", messages.state(JOINTS))
 
 
-def reference_channel(controller: str) -> Channel:
+def reference_channel(name: str, controller: str) -> Channel:
     """Open the references of one controller: each has a channel of its own."""
-    return Channel(f"demo.{controller}.reference", messages.reference(JOINTS))
+    return Channel(f"{name}.{controller}.reference", messages.reference(JOINTS))
 
 
 def reference_is_whole(controller: str, message: Any) -> bool:
@@ -72,11 +72,11 @@ def state_is_whole(message: Any) -> bool:
     )
 
 
-def robot() -> None:
+def robot(name: str) -> None:
     """Take the newest reference of each controller, merge them joint by joint, publish the state; at 200 Hz."""
     with ExitStack() as stack:
-        writer = stack.enter_context(state_channel().writer())
-        readers = [stack.enter_context(reference_channel(name).reader()) for name in CONTROLLERS]
+        writer = stack.enter_context(state_channel(name).writer())
+        readers = [stack.enter_context(reference_channel(name, each).reader()) for each in CONTROLLERS]
         state = writer.message
         for tick, instant in _beats(ROBOT_HZ):
             for reader in readers:
@@ -88,10 +88,10 @@ def robot() -> None:
             writer.put()
 
 
-def controller(name: str) -> None:
+def controller(name: str, part: str) -> None:
     """Put a reference at the controller's own rate, whatever the robot and the others do."""
-    mine = CONTROLLERS[name]
-    with reference_channel(name) as channel, channel.writer() as writer:
+    mine = CONTROLLERS[part]
+    with reference_channel(name, part) as channel, channel.writer() as writer:
         writer.message["mask"][:] = mine.mask
         for _, instant in _beats(mine.hertz):
             writer.message["time"] = instant
@@ -114,8 +114,8 @@ def _beats(hertz: float) -> Iterator[tuple[int, float]]:
 def main(part: str, name: str = "demo") -> None:
     """Be the robot, or one of the controllers."""
     if part == "robot":
-        robot()
+        robot(name)
     elif part in CONTROLLERS:
-        controller(part)
+        controller(name, part)
     else:
         raise UnknownName("part", part, ("robot", *CONTROLLERS))

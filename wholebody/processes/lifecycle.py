@@ -39,7 +39,7 @@ class Child:
     def __init__(self, role: Role, options: dict[str, str], log: Path | None, process: subprocess.Popen[bytes]) -> None:
         self.role, self.process, self._log = role, process, log
         plan = options.get("plan")
-        self._name = LaunchPlan.parse(plan).name if plan else options.get("name", "")
+        self.name = LaunchPlan.parse(plan).name if plan else options.get("name", "")
         self._label = options.get(role.each, "")
 
     @property
@@ -57,7 +57,7 @@ class Child:
     def ready(self) -> bool:
         """Whether others can use what it does; HardwareError if it has ended."""
         self.look()
-        found = running_as(self.role, self._name, self._label)
+        found = running_as(self.role, self.name, self._label)
         return found is not None and found.process == self.pid and found.ready
 
     def until_ready(self, say: Callable[[str], None] | None = None, seconds: float = STARTING_SECONDS) -> None:
@@ -254,7 +254,7 @@ def remove_channels(name: str, kept: tuple[str, ...] = (), force: bool = False) 
             channels.setdefault(rest if prefix == registry.PLACE else prefix, []).append(each)
     removed = []
     for prefix, together in channels.items():
-        if prefix not in kept and (force or not any(map(_is_written, together))):
+        if prefix not in kept and (force or not any(map(is_written, together))):
             for each in together:
                 with contextlib.suppress(ChannelError):  # somebody else was faster
                     directory.remove(each, force)
@@ -262,7 +262,8 @@ def remove_channels(name: str, kept: tuple[str, ...] = (), force: bool = False) 
     return removed
 
 
-def _is_written(channel: str) -> bool:
+def is_written(channel: str) -> bool:
+    """Whether somebody writes a channel."""
     try:
         with Channel(channel) as opened:
             return bool(opened.writer_processes())
