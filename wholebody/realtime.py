@@ -155,8 +155,8 @@ def end_with(process: int) -> None:
     threading.Thread(target=watch, name=f"life of process {process}", daemon=True).start()
 
 
-def has_ended(process: int, within: float = 0.0) -> bool:
-    """Whether a process has ended, or does so within some seconds; also one that nobody has asked after."""
+def has_ended(process: int, within: float | None = 0.0) -> bool:
+    """Whether a process has ended, or does so within some seconds (None: ever); also if nobody has asked after it."""
     try:
         life = os.pidfd_open(process)
     except ProcessLookupError:

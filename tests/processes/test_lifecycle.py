@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 from robot_processes import EXAMPLES, daemon, end_all, kill_daemon, simulator, wait_for, wholebody
@@ -51,6 +52,19 @@ def test_a_late_start_is_waited_for_with_a_line_now_and_then(monkeypatch):
         child.until_ready(said.append, seconds=1.0)  # a part of the demo never says that it is ready
     assert 5 <= len(said) <= 10
     assert said[0].startswith("waiting for the demo to start: 0 s so far, at most 1 s")
+
+
+def test_who_needs_a_process_is_told_when_it_is_lost_and_not_when_it_is_ended():
+    said = []
+    for lost in (True, False):
+        with lifecycle.beside(DEMO, part="robot") as child:
+            wait_for(lambda: running("demo"))
+            child.tell_when_lost(said.append)
+            if lost:
+                child.process.kill()
+                wait_for(lambda: said)
+    time.sleep(0.1)
+    assert said == ["the demo has ended"]
 
 
 PARENT = """

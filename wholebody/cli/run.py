@@ -134,6 +134,7 @@ def carried(built: Built, robot: str) -> Iterator[None]:
     }
     with lifecycle.beside(CARRIER, name=robot, controller=built.settings.name, bindings=json.dumps(given)) as carrier:
         carrier.until_ready()
+        carrier.tell_when_lost(LOG.error)
         yield
 
 
@@ -145,6 +146,7 @@ def reachable(listen: str, robot: str) -> Iterator[None]:
         return
     with lifecycle.beside(SWITCHBOARD, name=robot, endpoint=listen) as switchboard:
         switchboard.until_ready()
+        switchboard.tell_when_lost(LOG.error)
         yield
 
 

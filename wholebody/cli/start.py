@@ -115,7 +115,7 @@ def detach(plan: LaunchPlan, roles: list[Role]) -> None:
         for role in roles:
             children.append(lifecycle.spawn(role, log=log, stays=True, plan=plan))
         with Console(stderr=True).status(f"starting {plan.robot}") as status:
-            for waits in lifecycle.until_first_state(plan, children, log):
+            for waits in lifecycle.until_first_state(plan, children, log, status.console.print):
                 status.update(f"starting {plan.robot}: waiting for {waits}")
     except BaseException:
         for child in children:

@@ -23,7 +23,7 @@ from wholebody.operator.monitor.tables import (
 )
 from wholebody.operator.monitor.watcher import Watcher
 from wholebody.processes import lifecycle
-from wholebody.processes.registry import OWNERS, nothing_runs, process_of
+from wholebody.processes.registry import OWNERS, nothing_runs, process_of, running
 
 
 def status(
@@ -47,6 +47,7 @@ def status(
             raise typer.Exit(0 if loops else 1) from None
         raise
     processes = {role.name: process_of(role, picture.name) for role in OWNERS}
+    processes |= {each.role: each.process for each in running(picture.name)}
     if as_json:
         print(json.dumps({**as_object(picture, processes), "whole_body": [asdict(each) for each in loops]}))
     else:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,6 +34,31 @@ COMPANIONS = {"virtual": SIMULATOR, "simulated mini": BOARDS, "simulated full": 
 """What the daemon needs beside it, by what is behind it."""
 
 
+Say = Callable[[str], None]
+
+
+class Wait:
+    """A wait for something that starts; when that takes long there is a line, now and then."""
+
+    def __init__(self, seconds: float = STARTING_SECONDS, say: Say | None = None) -> None:
+        self.seconds, self._say = seconds, say or _to_stderr
+        self.begun = time.monotonic()
+        self._again = self.begun + LATE
+
+    @property
+    def over(self) -> bool:
+        """Whether it was too long."""
+        return time.monotonic() > self.begun + self.seconds
+
+    def on(self, what: str) -> None:
+        """Wait a little longer."""
+        now = time.monotonic()
+        if now > self._again:
+            self._again += LATE
+            self._say(f"waiting for {what} to start: {now - self.begun:.0f} s so far, at most {self.seconds:g} s")
+        time.sleep(LOOK_EVERY)
+
+
 class Child:
     """A process that we began."""
 
@@ -40,7 +66,7 @@ class Child:
         self.role, self.process, self._log = role, process, log
         plan = options.get("plan")
         self.name = LaunchPlan.parse(plan).name if plan else options.get("name", "")
-        self._label = options.get(role.each, "")
+        self._label, self._ending = options.get(role.each, ""), False
 
     @property
     def pid(self) -> int:
@@ -60,22 +86,27 @@ class Child:
         found = running_as(self.role, self.name, self._label)
         return found is not None and found.process == self.pid and found.ready
 
-    def until_ready(self, say: Callable[[str], None] | None = None, seconds: float = STARTING_SECONDS) -> None:
+    def until_ready(self, say: Say | None = None, seconds: float = STARTING_SECONDS) -> None:
         """Wait until it is ready; if that takes long, `say` says so (on stderr, unless told otherwise)."""
-        say = say or _to_stderr
-        begun = time.monotonic()
-        again = begun + LATE
+        wait = Wait(seconds, say)
         while not self.ready:
-            now = time.monotonic()
-            if now > begun + seconds:
+            if wait.over:
                 raise HardwareError(f"the {self.role.name} is not ready after {seconds:g} s:\n{tail(self._log)}")
-            if now > again:
-                again += LATE
-                say(f"waiting for the {self.role.name} to start: {now - begun:.0f} s so far, at most {seconds:g} s")
-            time.sleep(LOOK_EVERY)
+            wait.on(f"the {self.role.name}")
+
+    def tell_when_lost(self, say: Say) -> None:
+        """Have `say` told, from another thread, when it ends before we end it."""
+
+        def watch() -> None:
+            has_ended(self.pid, within=None)
+            if not self._ending:
+                say(f"the {self.role.name} has ended")
+
+        threading.Thread(target=watch, name=f"life of the {self.role.name}", daemon=True).start()
 
     def end(self) -> bool:
         """End it, and wait until it is gone; True if it had to be killed."""
+        self._ending = True
         killed = self.process.poll() is None and end(self.pid)
         self.process.wait()
         return killed
@@ -180,19 +211,20 @@ def _fit(theirs: LaunchPlan, plan: LaunchPlan) -> bool:
     return (theirs.robot, theirs.behind, theirs.period, theirs.physics, theirs.fast, theirs.scene) == ours
 
 
-def until_first_state(plan: LaunchPlan, children: list[Child], log: Path) -> Iterator[str]:
+def until_first_state(plan: LaunchPlan, children: list[Child], log: Path, say: Say | None = None) -> Iterator[str]:
     """Wait for the robot's next state; says what it waits for. HardwareError, with the log's end, if none comes."""
-    names, begun = Names(plan.name), time.monotonic()
-    while time.monotonic() < begun + STARTING_SECONDS:
+    names, wait = Names(plan.name), Wait(say=say)
+    while not wait.over:
         try:
             missing = [child.role for child in children if not child.ready]
         except HardwareError as error:
             raise HardwareError(f"the robot did not start: {error}") from None
-        if not missing and _newest_stamp(names.state) > begun:
+        if not missing and _newest_stamp(names.state) > wait.begun:
             return
-        yield f"the {missing[0].name}" if missing else "the first state"
-        time.sleep(0.05)
-    raise HardwareError(f"no state came within {STARTING_SECONDS:g} s:\n{tail(log)}")
+        what = f"the {missing[0].name}" if missing else "the first state"
+        yield what
+        wait.on(what)
+    raise HardwareError(f"no state came within {wait.seconds:g} s:\n{tail(log)}")
 
 
 def _newest_stamp(channel: str) -> float:
