@@ -36,6 +36,7 @@ WholebodyError
 ├── HardwareError                                 a bus or board that does not do what it must
 ├── NoRobot                                       no daemon runs a robot of that name
 ├── RobotTaken                                    another daemon runs the robot of that name
+├── RoleTaken                                     another process does that for the robot
 ├── DeskTaken                                     another process takes people's commands to the robot
 ├── NoClosedForm             (ValueError)         a chain of joints that only iteration can invert
 ├── BadGoal                  (ValueError)         a goal that is no pose, point or direction
@@ -240,6 +241,10 @@ class NoRobot(WholebodyError):
 
 class RobotTaken(WholebodyError):
     """Another daemon runs the robot of that name."""
+
+
+class RoleTaken(WholebodyError):
+    """Another process has that role for the robot of that name."""
 
 
 class DeskTaken(WholebodyError):

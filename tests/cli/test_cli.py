@@ -165,6 +165,14 @@ def test_a_second_demo_is_refused_while_one_runs():
     assert "another demo" in run.stderr
 
 
+@pytest.mark.slow
+def test_a_second_demo_with_a_name_of_its_own_runs_beside_the_first(channels_folder):
+    with Channel("demo.state", np.dtype("f8")) as channel, channel.writer():
+        run = wholebody("demo", "--name", "other", "--seconds", 2, "--no-walk", timeout=55)
+        assert "Torn or misordered messages: 0." in run.stdout
+        assert [each.name for each in channels_folder.iterdir()] == ["demo.state"]
+
+
 def test_the_demos_checks_find_a_torn_message():
     from wholebody.processes import demo
 

@@ -23,14 +23,12 @@ from robot_processes import (
     wholebody,
 )
 
-from wholebody import messages, robots
+from wholebody import robots
 from wholebody.channels import Channel
 from wholebody.drivers import connect
-from wholebody.errors import BadMessage, UnknownName
-from wholebody.messages import Filter
 from wholebody.operator.monitor.watcher import Watcher
 from wholebody.processes import lifecycle
-from wholebody.processes.launch_plan import Plan, filter_request, plan_of
+from wholebody.realtime import has_ended
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +73,7 @@ def test_a_robot_starts_runs_and_stops():
     assert "p99" in shown
     processes = daemon(), simulator()
     assert wholebody("stop").stdout.count("ended") == 2
-    assert not any(map(lifecycle.is_alive, processes))
+    assert all(map(has_ended, processes))
     log = lifecycle.log_file("robot").read_text()
     assert "deviation" in log, "the final table of the stages"
     ended = wholebody("status", "--json", check=False)
@@ -154,7 +152,7 @@ def test_a_simulator_for_another_plan_is_replaced():
     kill_daemon()
     wholebody("start", "minihubo", "--no-physics", "--fast")
     assert simulator() != before
-    assert not lifecycle.is_alive(before)
+    assert has_ended(before)
     assert status()["robot"] == "minihubo"
 
 
@@ -214,7 +212,7 @@ def test_in_the_foreground_it_ends_with_a_signal_and_takes_the_simulator_along()
     output, _ = process.communicate(timeout=20)
     assert process.returncode == 0
     assert "ended after" in output
-    wait_for(lambda: not any(map(lifecycle.is_alive, processes)))
+    wait_for(lambda: all(map(has_ended, processes)))
 
 
 @pytest.mark.slow
@@ -254,79 +252,3 @@ def test_the_service_starts_it_in_the_foreground_with_real_time_rights():
     assert unit["Service"]["Restart"] == "on-failure"
     assert int(unit["Service"]["LimitRTPRIO"]) > 50
     assert daemon() is None, "it only prints"
-
-
-# Its parts.
-
-
-def test_a_process_that_does_not_end_is_killed_and_that_is_said(monkeypatch):
-    monkeypatch.setattr(lifecycle, "PATIENCE", 0.3)
-    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
-    for source, killed in (("print('up', flush=True); import time; time.sleep(60)", False), (deaf, True)):
-        process = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE)
-        process.stdout.readline()
-        assert lifecycle.end(process.pid) == killed
-        process.communicate()
-
-
-def test_the_tier_chooses_the_robot_unless_one_is_named():
-    chosen = {tier: Plan.make("robot", "", tier) for tier in ("virtual", "mini", "full")}
-    assert [plan.robot for plan in chosen.values()] == ["hubo2plus", "minihubo", "hubo2plus"]
-    assert [plan.driver for plan in chosen.values()] == ["simulator", "dynamixel", "hubo_can"]
-    assert Plan.make("robot", "minihubo", "virtual").robot == "minihubo"
-    with pytest.raises(UnknownName, match="virtual"):
-        Plan.make("robot", "", "virtuel")
-
-
-def test_hardware_that_is_not_named_is_simulated():
-    assert Plan.make("robot", "", "full").behind == "simulated hubo_can"
-    assert Plan.make("robot", "", "full:buses=can0,can1").behind == "hubo_can"
-    assert Plan.make("robot", "", "mini").behind == "simulated dynamixel"
-    assert Plan.make("robot", "", "mini:devices=/dev/ttyUSB0").behind == "dynamixel"
-    assert Plan.make("robot", "", "loopback").behind == "loopback"
-
-
-def test_a_plan_is_what_it_was_after_crossing_to_a_process():
-    plan = Plan.make("robot", "", "full:buses=can0,can1", period=0.01, filter="smooth 20")
-    assert Plan.parse(plan.text()) == plan
-    process = subprocess.Popen([sys.executable, "-c", "input()", plan.text()], stdin=subprocess.PIPE)
-    wait_for(lambda: plan_of(process.pid) is not None)
-    assert plan_of(process.pid) == plan
-    process.communicate(b"\n")
-    assert plan_of(os.getpid()) is None, "not one of ours"
-
-
-@pytest.mark.parametrize(
-    ("words", "mode", "value"),
-    [
-        ("pass", Filter.PASS, 0.0),
-        ("smooth 20", Filter.SMOOTH, 20.0),
-        ("Compliant:0.5", Filter.COMPLIANT, 0.5),
-        ("feedback 40", Filter.FEEDBACK, 40.0),
-    ],
-)
-def test_a_filter_is_read_as_it_is_typed(words, mode, value):
-    assert filter_request(words) == (mode, value)
-
-
-@pytest.mark.parametrize("words", ["smooth", "smooth twenty", "pass 3", "smooth 1 2"])
-def test_a_filter_with_the_wrong_numbers_is_refused(words):
-    with pytest.raises(BadMessage, match="takes"):
-        filter_request(words)
-
-
-def test_only_channels_of_another_robot_are_swept_and_none_that_is_in_use():
-    mini, hubo = robots.load("minihubo"), robots.load("hubo2plus")
-    with (
-        Channel("robot.state", mini.state_dtype()) as state,
-        Channel("robot.commanded", mini.reference_dtype()) as commanded,
-        Channel("robot.wave.reference", mini.reference_dtype()) as used,
-        used.writer(),
-        Channel("robot.to_simulator", messages.tick()) as common,
-        Channel("other.state", mini.state_dtype()) as other,
-    ):
-        everything = [each.path for each in (state, commanded, used, common, other)]
-        lifecycle.sweep("robot", mini)
-        assert all(path.exists() for path in everything)
-        lifecycle.sweep("robot", hubo)
-        assert [path.name for path in everything if not path.exists()] == ["robot.state", "robot.commanded"]

@@ -22,7 +22,7 @@ from robot_processes import (
 from wholebody.channels import Channel
 from wholebody.drivers import connect
 from wholebody.messages import labels
-from wholebody.processes import lifecycle
+from wholebody.processes.registry import BOARDS, process_of
 
 RAISED = {"RSP": -0.8, "REB": -1.4}
 
@@ -131,7 +131,7 @@ def test_a_controller_killed_in_mid_motion_does_no_harm_and_the_daemon_is_small(
 
 @pytest.mark.slow
 def test_boards_and_simulators_hold_when_the_daemon_is_killed_and_it_comes_back_without_a_jump(tier):
-    companion = simulator() if tier == "virtual" else lifecycle.process_of(lifecycle.BOARDS, "robot")
+    companion = simulator() if tier == "virtual" else process_of(BOARDS)
     with connect("test") as robot:
         begin, start = robot.now, robot.position("RSP")
         while robot.wait() and robot.now < begin + 1.5:
@@ -143,7 +143,7 @@ def test_boards_and_simulators_hold_when_the_daemon_is_killed_and_it_comes_back_
         wholebody("start", "--driver", tier)
         with connect("look") as robot:
             wait_for(lambda: robot.wait() and robot.state["tick"] > 100)
-    assert companion == (simulator() if tier == "virtual" else lifecycle.process_of(lifecycle.BOARDS, "robot"))
+    assert companion == (simulator() if tier == "virtual" else process_of(BOARDS))
     assert watch.position("RSP").min() > held - 0.05
     assert watch.position("RSP").max() < held + 0.05
 

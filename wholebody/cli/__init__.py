@@ -38,6 +38,7 @@ COMMANDS = (
     "bridge",
     "page",
     "rcp",
+    "process",
     "bench",
 )
 """Each is a module here with a function of its own name, or a Typer `app` of commands."""

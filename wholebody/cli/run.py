@@ -5,13 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import signal
-import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +16,9 @@ import typer
 from wholebody import robots
 from wholebody.drivers.catalog import check_choice, for_robot
 from wholebody.drivers.names import default_name
-from wholebody.errors import WholebodyError
+from wholebody.processes import lifecycle
+from wholebody.processes.registry import CARRIER, SWITCHBOARD
+from wholebody.realtime import Ended, realtime, when_told
 
 if TYPE_CHECKING:
     from wholebody.configuration.building import Built
@@ -66,8 +65,8 @@ def run(
         robot_of(built, robot_name) as (robot, clock),
         wired(built, robot, clock, robot_name) as loop,
         carried(built, robot_name),
-        reachable(listen),
-        ending(),
+        reachable(listen, robot_name),
+        when_told(end),
     ):
         LOG.info("%s runs on '%s': %s", built.settings.name, robot_name, built.robot.name)
         begun = time.perf_counter()
@@ -94,8 +93,6 @@ def choose(configuration: Any, driver: str, fast: bool) -> Any:
 
 def go_on(loop: Wired, seconds: float, priority: int) -> None:
     """Run the loop until its time is over or a signal comes."""
-    from wholebody.realtime import realtime
-
     with contextlib.suppress(Ended):
         loop.servo.start()
         if priority:
@@ -126,23 +123,9 @@ def in_words(told: dict[str, float]) -> str:
     return ", ".join(f"{value:g} {key.replace('_', ' ')}" for key, value in told.items())
 
 
-class Ended(BaseException):
-    """Somebody asked for the end."""
-
-
-@contextlib.contextmanager
-def ending() -> Iterator[None]:
-    """Let SIGTERM and SIGINT end the loop in an orderly way."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        raise Ended
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def end() -> None:
+    """Leave the loop, wherever it is."""
+    raise Ended
 
 
 @contextlib.contextmanager
@@ -152,38 +135,26 @@ def carried(built: Built, robot: str) -> Iterator[None]:
     if not bindings:
         yield
         return
-    plan = {
-        "robot": robot,
-        "controller": built.settings.name,
+    given = {
         "bindings": [{**vars(each), "properties": dict(each.properties)} for each in bindings],
         "sizes": {each.parameter: built.parameters.slot(each.parameter).about.size for each in bindings},
     }
-    with beside("carrier", json.dumps(plan)):
+    with lifecycle.beside(CARRIER, name=robot, controller=built.settings.name, bindings=json.dumps(given)) as carrier:
+        carrier.until_ready()
+        carrier.tell_when_lost(LOG.error)
         yield
 
 
 @contextlib.contextmanager
-def reachable(listen: str) -> Iterator[None]:
+def reachable(listen: str, robot: str) -> Iterator[None]:
     """A process that answers other machines, while the loop runs."""
-    with beside("switchboard", listen) if listen else contextlib.nullcontext():
+    if not listen:
         yield
-
-
-@contextlib.contextmanager
-def beside(module: str, argument: str) -> Iterator[None]:
-    """A process of ours beside the loop, from when it is ready on; it ends with us, however that is."""
-    command = [sys.executable, "-m", f"wholebody.processes.{module}", argument]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        assert process.stdout is not None
-        if process.stdout.readline().strip() != "ready":
-            raise WholebodyError(f"the {module.replace('_', ' ')} ended (exit code {process.wait()})")
+        return
+    with lifecycle.beside(SWITCHBOARD, name=robot, endpoint=listen) as switchboard:
+        switchboard.until_ready()
+        switchboard.tell_when_lost(LOG.error)
         yield
-    finally:
-        process.terminate()
-        process.communicate()
 
 
 def set_up_log(level: str, fields: Sequence[str]) -> None:

@@ -1,33 +1,35 @@
-"""The daemon as a process: python -m wholebody.processes.daemon PLAN; `wholebody start` begins it.
+"""The daemon as a process, `wholebody process daemon`; `wholebody start` begins it.
 
 Its driver is whatever the plan names. It loads neither Pinocchio nor MuJoCo: a simulator is another process.
 """
 
 from __future__ import annotations
 
-import warnings
-from functools import partial
-
 from wholebody import robots
 from wholebody.daemon.cycle import Cycle
 from wholebody.daemon.process import Summary, run
 from wholebody.drivers import Clock
 from wholebody.drivers.catalog import open_driver
-from wholebody.processes.launch_plan import Plan, filter_request
-from wholebody.processes.main import as_process
+from wholebody.processes.launch_plan import LaunchPlan, filter_request
+from wholebody.processes.main import Ready, speaker
+from wholebody.processes.registry import DAEMON
 
 PRIORITY = 50
+say = speaker(DAEMON)
 
 
-def main(text: str) -> None:
+def main(plan: LaunchPlan, *, ready: Ready) -> None:
     """Run what the plan says until SIGTERM or SIGINT, and print how the time was spent."""
-    warnings.showwarning = lambda message, *_: say(str(message))
-    plan = Plan.parse(text)
     robot = robots.load(plan.robot)
     interface = open_driver(plan.driver, robot, plan.period, plan.name)
     clock = interface if isinstance(interface, Clock) else None  # real time
     say(f"{robot.name} ({plan.behind}) runs as '{plan.name}'")
-    prepare = partial(set_filter, plan.filter) if plan.filter else None
+
+    def prepare(cycle: Cycle) -> None:
+        if plan.filter:
+            set_filter(plan.filter, cycle)
+        ready()
+
     priority = PRIORITY if clock is None else None  # whatever beats by itself waits for us
     show(run(robot, interface, plan.name, plan.contract, clock, prepare=prepare, priority=priority))
 
@@ -46,12 +48,3 @@ def show(summary: Summary) -> None:
     for row in summary.table:
         values = "".join(f"{1000 * value:>10.4f}" for value in (row.mean, row.deviation, row.p99, row.worst))
         print(f"{row.name:<12}{values}", flush=True)
-
-
-def say(text: str) -> None:
-    """Write a line into the log."""
-    print(f"daemon: {text}", flush=True)
-
-
-if __name__ == "__main__":
-    as_process("daemon", main)

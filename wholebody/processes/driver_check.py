@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 from wholebody import robots
-from wholebody.channels import directory
 from wholebody.drivers import laws
 from wholebody.drivers.catalog import check_choice, for_robot, open_driver
 from wholebody.drivers.laws import Verdict
-from wholebody.errors import HardwareError
 from wholebody.processes import lifecycle
-from wholebody.processes.launch_plan import NOT_IN_A_DAEMON, Plan, usual_robot
+from wholebody.processes.launch_plan import NOT_IN_A_DAEMON, LaunchPlan, usual_robot
 
 STARTING = 30.0
 """s that a simulated device has to begin."""
@@ -37,7 +34,7 @@ def check_driver(
     check_choice(str(choice))
     with contextlib.ExitStack() as stack:
         if not name and choice.name not in NOT_IN_A_DAEMON:
-            plan = Plan.make(f"check-{os.getpid()}", robot, str(choice), period=period)
+            plan = LaunchPlan.make(f"check-{os.getpid()}", robot, str(choice), period=period)
             stack.enter_context(device(plan))
             name = plan.name
         opened = partial(open_driver, str(choice), loaded, period, name)
@@ -45,24 +42,13 @@ def check_driver(
 
 
 @contextlib.contextmanager
-def device(plan: Plan) -> Iterator[None]:
+def device(plan: LaunchPlan) -> Iterator[None]:
     """The simulated device that a plan needs, if it does; its channels and its log go with it."""
     role = lifecycle.COMPANIONS.get(plan.behind)
     log = lifecycle.log_file(plan.name)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    child = lifecycle.begin(role, plan, log) if role is not None else None
-    try:
-        until = time.monotonic() + STARTING
-        while role is not None and child is not None and lifecycle.process_of(role, plan.name) != child.pid:
-            if child.poll() is not None or time.monotonic() > until:
-                raise HardwareError(f"the {role.name} did not start:\n{lifecycle.tail(log)}")
-            time.sleep(0.02)
+    with contextlib.ExitStack() as stack:
+        stack.callback(lifecycle.remove_channels, plan.name, force=True)
+        stack.callback(log.unlink, missing_ok=True)
+        if role is not None:
+            stack.enter_context(lifecycle.beside(role, log=log, plan=plan)).until_ready(seconds=STARTING)
         yield
-    finally:
-        if child is not None:
-            lifecycle.end(child.pid)
-            child.wait()
-        log.unlink(missing_ok=True)
-        for each in directory.names():
-            if each.startswith(f"{plan.name}."):
-                directory.remove(each, force=True)

@@ -1,10 +1,9 @@
-"""Plan: which robot is to run and what is behind it; `wholebody start` hands it to its processes as one argument."""
+"""LaunchPlan: which robot is to run and what is behind it; its processes get it as one option, --plan."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import Any
 
 from wholebody import robots
@@ -23,7 +22,7 @@ FILTERS = {filter.name.lower(): filter for filter in Filter}
 
 
 @dataclass(frozen=True)
-class Plan:
+class LaunchPlan:
     """A robot to run."""
 
     name: str
@@ -40,7 +39,7 @@ class Plan:
     @classmethod
     def make(
         cls, name: str, robot: str = "", driver: str = "virtual", physics: bool | None = None, **more: Any
-    ) -> Plan:
+    ) -> LaunchPlan:
         """Check the driver, and choose its robot unless one is given; only the simulator has physics by itself."""
         robot = robot or usual_robot(driver)
         choice = for_robot(driver, robots.load(robot))
@@ -64,13 +63,19 @@ class Plan:
         simulated = choice.name in SIMULATED_WITHOUT and not choice.options.get(SIMULATED_WITHOUT[choice.name])
         return f"simulated {choice.name}" if simulated else choice.name
 
+    @property
+    def tier(self) -> str:
+        """The robot's own name for this driver; empty if it has none."""
+        driver, tiers = DriverChoice.parse(self.driver).name, robots.load(self.robot).drivers
+        return next((tier for tier, text in tiers.items() if DriverChoice.parse(text).name == driver), "")
+
     def text(self) -> str:
         """The plan as one argument of a process; what is as usual is left out."""
         usual = {each.name: each.default for each in fields(self)}
         return json.dumps({key: value for key, value in asdict(self).items() if value != usual[key]})
 
     @classmethod
-    def parse(cls, text: str) -> Plan:
+    def parse(cls, text: str) -> LaunchPlan:
         """Read what text() wrote."""
         given: dict[str, Any] = json.loads(text)
         return cls(**given)
@@ -101,12 +106,3 @@ def filter_request(words: str) -> tuple[Filter, float]:
     if FILTERS[kind] is Filter.PASS:
         raise BadMessage(f"mode pass takes no number, not '{more[0]}'")
     return FILTERS[kind], value
-
-
-def plan_of(process: int | None) -> Plan | None:
-    """The plan that a running process was started with; None if it is not one of ours."""
-    try:
-        arguments = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-        return Plan.parse(next(each for each in arguments if each.startswith(b"{")).decode())
-    except (OSError, ValueError, TypeError, StopIteration):
-        return None

@@ -43,7 +43,7 @@ class WalkedWorld(Simulation):
         self.pushed: list[tuple[float, float, float]] = []  # time, and force in world
         self.rows: list[tuple[float, ...]] = []
         self.client: WalkingClient | None = None
-        self._name = name
+        self.name = name
         self._height = float(self.com_in_world[2])
 
     def advance(self) -> None:
@@ -55,7 +55,7 @@ class WalkedWorld(Simulation):
         if self.client is None:
             if periods % LOOK_EVERY == 0:
                 with contextlib.suppress(NoController):
-                    self.client = WalkingClient(self._name, timeout=0.0)
+                    self.client = WalkingClient(self.name, timeout=0.0)
         else:
             self.script.go_on(self.client, self.time)
         if self.script.now and self.film is not None:
