@@ -19,18 +19,19 @@ import typer
 
 from wholebody import messages, robots
 from wholebody.behaviors.arms import hands
-from wholebody.behaviors.reaching_orders import CONTROLLER as ARMS
-from wholebody.behaviors.walking_orders import CONTROLLER as LEGS
+from wholebody.behaviors.reaching_goals import CONTROLLER as ARMS
+from wholebody.behaviors.walking_goals import CONTROLLER as LEGS
 from wholebody.channels import Channel
+from wholebody.channels.owned import Opened
 from wholebody.drivers import Names
-from wholebody.errors import BadConfiguration, ChannelError, DeskTaken, NoRobot, TooManyWriters, UnknownName
+from wholebody.errors import BadConfiguration, DeskTaken, NoRobot, TooManyWriters, UnknownName
 from wholebody.operator.console.session import daemon_of
 from wholebody.operator.map import Block, Map, read_map
 from wholebody.operator.monitor.status_view import text
 from wholebody.operator.rcp.users import ROLES, Role, User, entry, read_users
-from wholebody.parameters.owned import Opened
 from wholebody.processes import lifecycle
 from wholebody.processes.launch_plan import Plan, plan_of
+from wholebody.services import is_alive
 
 NameOption = Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")]
 RobotOption = Annotated[str, typer.Option(help="Which robot it is, if its daemon was not started by us.")]
@@ -115,9 +116,7 @@ def controllers(name: str, robot: str, wanted: bool) -> Iterator[None]:
 
 
 def _runs(name: str, controller: str) -> bool:
-    with contextlib.suppress(ChannelError), Channel(Names(name).doing(controller)) as there:
-        return bool(there.writer_processes())
-    return False
+    return is_alive(Names(name).service(controller))
 
 
 def _has_things(scene: str) -> bool:
