@@ -172,6 +172,7 @@ class Client(Opened):
                 return
         self._opened.close()
         self._connect()
+        self._again = 0.0  # at once
 
     def _hear(self) -> None:
         while self._replies.next():
