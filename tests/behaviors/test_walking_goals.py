@@ -2,15 +2,20 @@
 
 import math
 import signal
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import pytest
 from walking_rig import NAME, Rig
 
+from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.behaviors.walking_client import WalkingClient
-from wholebody.behaviors.walking_goals import Bearing
+from wholebody.behaviors.walking_goals import GOALS, Bearing, WalkingGoal
+from wholebody.behaviors.walking_server import WalkingServer
 from wholebody.errors import BadFootsteps, GoalNotDone, NoController
 from wholebody.locomotion.walking.footsteps import Footstep, Place
+from wholebody.parameters import Bounds, Unit
 from wholebody.services import Stage
 
 pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
@@ -95,6 +100,12 @@ def test_footsteps_that_no_legs_can_do_are_refused_and_the_robot_goes_on_standin
             assert robot.doing.standing
         robot.wait(robot.walk(footsteps=good))
         assert robot.doing.place.x == pytest.approx(0.04, abs=1e-9)
+        given_up = robot.walk(steps_in_place=20)
+        robot.wait(given_up, until=Stage.RUNNING)
+        robot.wait(robot.cancel(given_up))
+        with pytest.raises(GoalNotDone, match="cancelled"):
+            robot.wait(given_up)
+        assert robot.doing.standing
         in_place = robot.walk(steps_in_place=4)
         robot.wait(in_place, until=Stage.RUNNING)
         with pytest.raises(GoalNotDone, match="stop first"):
@@ -102,6 +113,38 @@ def test_footsteps_that_no_legs_can_do_are_refused_and_the_robot_goes_on_standin
         robot.wait(in_place)
         with pytest.raises(BadFootsteps, match="1 to 64"):
             robot.walk(footsteps=good * 40)
+
+
+@dataclass(frozen=True)
+class Lean(WalkingGoal):
+    """Lean somewhere: a verb that nobody else has heard of."""
+
+    angle: Annotated[float, Unit("rad"), Bounds(-0.5, 0.5)]
+    needs_standing: ClassVar[bool] = False
+
+    def begin(self, walking):
+        if not self.angle:
+            raise BadFootsteps("that is upright")
+        walking.leans = self.angle
+
+
+def test_a_new_verb_is_one_class():
+    walking = Walking(robots.load("minihubo"))
+    with WalkingServer(walking, NAME, goals=(*GOALS, Lean)) as server, WalkingClient(NAME) as robot:
+        reasons = {0.0: "that is upright", 1.0: r"angle = 1.0 is outside -0.5 … 0.5 rad", math.nan: "must be finite"}
+        for wrong, reason in reasons.items():
+            lean = robot.send(Lean(wrong))
+            server.serve(0.0)
+            with pytest.raises(GoalNotDone, match=reason):
+                robot.wait(lean)
+        lean = robot.send(Lean(0.25))
+        server.serve(0.0)
+        assert stages(robot, lean)[0] is Stage.ACCEPTED
+        assert walking.leans == 0.25
+    with WalkingServer(walking, NAME), WalkingClient(NAME) as robot:
+        lean = robot.send(Lean(0.25))
+        with pytest.raises(GoalNotDone, match="knows no 'lean'; it knows stand, go,"):
+            robot.wait(lean)
 
 
 def test_a_controller_that_is_told_to_end_stops_the_robot_first():

@@ -68,9 +68,9 @@ def test_a_request_that_the_server_did_not_see_is_sent_again_and_those_after_it_
     server.serve()
     server.serve()
     assert server.count == 0, "or they would be done in another order"
-    service._again = 0.0  # it is time to send again
-    service.reports(numbers[0])
-    for _ in numbers:
+    for number in numbers:
+        service._again = 0.0  # it is time to send again
+        service.reports(number)
         server.serve()
     assert [service.wait(number).answer.count for number in numbers] == [1, 2, 3]
 
@@ -171,3 +171,31 @@ def test_a_look_at_a_service_that_nobody_asks_costs_little_more_than_one_at_its_
             looks[name].append(time.perf_counter() - began)
     service, channel = (sorted(each)[len(each) // 2] for each in looks.values())
     assert service < 4 * channel
+
+
+def test_a_slow_server_is_not_flooded_by_what_is_sent_again(counting):
+    server, service = counting
+    for number in range(100):
+        service.send(Add(1, number), keep=60.0)
+    requests = Channel(f"{NAME}.requests")
+    before = requests.newest
+    for _ in range(10):
+        service._again = 0.0
+        service.reports(0)
+    assert requests.newest - before == 10, "the oldest only, once each time"
+    for _ in range(110):
+        server.serve()
+    assert server.count == 100
+
+
+def test_what_is_repeated_anyway_is_not_sent_again_and_holds_up_nothing(counting):
+    server, service = counting
+    first, lost, last = (service.send(Add(1, number), keep=0.0) for number in range(3))
+    server.serve()
+    assert server._requests.next(), "lost"
+    server.serve()
+    assert service.wait(last).answer.count == 2
+    assert service.reports(lost) == ()
+    service._again = 0.0
+    service.reports(first)
+    assert server.take() is None

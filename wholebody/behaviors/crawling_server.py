@@ -32,8 +32,14 @@ class CrawlingServer(GoalServer):
 
     missing: ClassVar[type[NoServer]] = NoController
 
-    def __init__(self, crawling: Crawling, robot: str = "", controller: str = CONTROLLER) -> None:
-        super().__init__(Names(robot).service(controller), GOALS, doing_record())
+    def __init__(
+        self,
+        crawling: Crawling,
+        robot: str = "",
+        controller: str = CONTROLLER,
+        goals: tuple[type[CrawlingGoal], ...] = GOALS,
+    ) -> None:
+        super().__init__(Names(robot).service(controller), goals, doing_record())
         self.crawling = crawling
         self.on_limbs = False
         self._until = 0.0  # when the velocity of the goal under way ends

@@ -24,8 +24,14 @@ class ReachingServer(GoalServer):
 
     missing: ClassVar[type[NoServer]] = NoController
 
-    def __init__(self, reaching: Reaching, robot: str = "", controller: str = CONTROLLER) -> None:
-        super().__init__(Names(robot).service(controller), GOALS, doing_record())
+    def __init__(
+        self,
+        reaching: Reaching,
+        robot: str = "",
+        controller: str = CONTROLLER,
+        goals: tuple[type[ReachingGoal], ...] = GOALS,
+    ) -> None:
+        super().__init__(Names(robot).service(controller), goals, doing_record())
         self.reaching = reaching
 
     def serve(self, time: float) -> None:

@@ -63,7 +63,7 @@ class WalkingClient(Client):
             raise BadFootsteps("say either a distance, a velocity, footsteps, or how many steps in place; one of them")
         if velocity is not None:
             forward, leftward, turn = (*velocity, 0.0, 0.0)[:3]
-            return self.send(KeepVelocity(forward, leftward, turn, lasts))
+            return self.send(KeepVelocity(forward, leftward, turn, lasts), keep=0.0)  # who wants it repeats it
         if footsteps is not None:
             if not 0 < len(footsteps) <= MOST_FOOTSTEPS:
                 raise BadFootsteps(f"{len(footsteps)} footsteps in one goal; give 1 to {MOST_FOOTSTEPS}")

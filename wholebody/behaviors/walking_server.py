@@ -44,8 +44,14 @@ class WalkingServer(GoalServer):
 
     missing: ClassVar[type[NoServer]] = NoController
 
-    def __init__(self, walking: Walking, robot: str = "", controller: str = CONTROLLER) -> None:
-        super().__init__(Names(robot).service(controller), GOALS, doing_record())
+    def __init__(
+        self,
+        walking: Walking,
+        robot: str = "",
+        controller: str = CONTROLLER,
+        goals: tuple[type[WalkingGoal], ...] = GOALS,
+    ) -> None:
+        super().__init__(Names(robot).service(controller), goals, doing_record())
         self.walking = walking
         self.moves = False  # whether it was ever told to stand: before that it moves nothing
         self._progress = _Progress(0.0, 0)

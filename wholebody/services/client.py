@@ -10,6 +10,7 @@ with Client("robot.gripper") as gripper:
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import secrets
 import time
@@ -37,7 +38,7 @@ from wholebody.services.stage import Report, Stage
 SLICE = 0.1
 """s. How long it waits before it looks whether the server still lives."""
 AGAIN = 0.25
-"""s after which a request that nobody acknowledged is sent again."""
+"""s after which the oldest request that nobody acknowledged is sent again."""
 KEEP_SENDING = 2.0
 """s for which it is, unless told otherwise: a robot does not begin to move because of what was told long ago."""
 REMEMBERED = 256
@@ -68,6 +69,7 @@ class Client(Opened):
         self._number = (secrets.randbits(CLIENT_BITS) or 1) << COUNT_BITS
         self._sent: dict[int, _Sent] = {}
         self._again = 0.0
+        self._server = 0  # the process that answered last: another one does not know what was asked before it began
         self._told: dict[int, list[Report]] = {}
         until = time.monotonic() + timeout
         while not self.alive:
@@ -77,7 +79,10 @@ class Client(Opened):
         self._connect()
 
     def send(self, request: Any, keep: float = KEEP_SENDING) -> int:
-        """Ask; the number by which to hear of it. Until somebody acknowledges it, it is sent again for a while, s."""
+        """Ask; the number by which to hear of it.
+
+        Until somebody acknowledges it, it is sent again for that long, s; with 0 never, and nothing waits for it.
+        """
         self._hear()
         self._number = number = self._number + 1
         self._told[number] = []
@@ -98,9 +103,9 @@ class Client(Opened):
             if message[kind].dtype != form.dtype:
                 raise LayoutMismatch(f"{self} has another '{kind}'; it runs in another version, so start it again")
             message[kind] = form.pack(request)
-        self._sent[number] = _Sent(self._requests.raw.copy(), time.monotonic() + keep)
-        if len(self._sent) == 1:
-            self._again = time.monotonic() + AGAIN
+        if keep > 0.0:
+            self._again = self._again if self._sent else time.monotonic() + AGAIN
+            self._sent[number] = _Sent(self._requests.raw.copy(), time.monotonic() + keep)
         self._requests.put()
         return number
 
@@ -178,14 +183,17 @@ class Client(Opened):
         while self._replies.next():
             self._keep()
         if self._sent and time.monotonic() >= self._again:
-            self._send_again()
+            self._send_again(1)
 
-    def _send_again(self) -> None:
-        """All that was not acknowledged, in its order: the server may have lost it, or have been started again."""
+    def _send_again(self, count: int) -> None:
+        """The oldest requests that were not acknowledged, in their order.
+
+        One shows whether the server has lost it or is only slow, which more of them would make worse.
+        """
         now, before = time.monotonic(), 0
         self._again = now + AGAIN
         self._sent = {number: each for number, each in self._sent.items() if now < each.until}
-        for number, each in self._sent.items():
+        for number, each in itertools.islice(self._sent.items(), count):
             self._requests.raw[:] = each.raw
             self._requests.message["after"], before = before, number
             self._requests.put()
@@ -193,10 +201,14 @@ class Client(Opened):
     def _keep(self) -> None:
         message = self._replies.message
         number = int(message["number"])
+        self._sent.pop(number, None)
+        if self._replies.process != self._server:
+            started_again, self._server = bool(self._server), self._replies.process
+            if started_again:
+                self._send_again(len(self._sent))
         told = self._told.get(number)
         if told is None:
             return
-        self._sent.pop(number, None)
         report = read_report(message, self._answer)
         if told and told[-1].stage is report.stage:
             told[-1] = report
