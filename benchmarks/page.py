@@ -31,13 +31,12 @@ from benchmarks.report import RATIO, SHARE, Budget, Progress, Report, Section, T
 from benchmarks.yardsticks import matrix_product, round_trip
 from wholebody import messages
 from wholebody.behaviors.walking_client import WalkingClient
-from wholebody.behaviors.walking_orders import CONTROLLER
-from wholebody.behaviors.walking_orders import Kind as Order
+from wholebody.behaviors.walking_goals import CONTROLLER, GOALS, KeepVelocity
 from wholebody.channels import Channel
+from wholebody.channels.owned import own_channel
 from wholebody.drivers import Names
 from wholebody.operator.page.viewer import Kind
 from wholebody.operator.rcp.command_server import Rules
-from wholebody.parameters.owned import own_channel
 from wholebody.processes import lifecycle
 from wholebody.processes.registry import WALK
 
@@ -172,7 +171,7 @@ def walking_keys(opened: Any, presses: int, progress: Progress) -> Timing:
     with (
         lifecycle.beside(WALK, name=Names().robot, robot=ROBOT),
         WalkingClient(Names().robot, timeout=90.0) as legs,
-        Channel(Names().orders(CONTROLLER)) as channel,
+        Channel(f"{Names().service(CONTROLLER)}.requests") as channel,
         channel.reader() as reader,
     ):
         progress("it stands up", 0.5)
@@ -186,7 +185,7 @@ def walking_keys(opened: Any, presses: int, progress: Progress) -> Timing:
             began = time.monotonic()
             opened.keyboard.down(key)
             assert reader.wait(5.0, mode="next")
-            assert reader.message["kind"] == Order.VELOCITY
+            assert reader.message["kind"] == GOALS.index(KeepVelocity)
             walks.append((reader.stamp - began) * 1e6)
             legs.wait_until(lambda doing: not doing.standing, timeout=10.0)
             opened.keyboard.up(key)

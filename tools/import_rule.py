@@ -13,6 +13,7 @@ LADDER = (
     ("_kernels", "errors", "rotations"),
     ("messages", "plugins", "realtime"),
     ("channels",),
+    ("services",),
     ("parameters", "robots"),
     ("model", "drivers"),
     ("kinematics", "tasks", "constraints", "estimation", "motion", "simulation", "perception"),

@@ -15,10 +15,10 @@ from robot_processes import EXAMPLES, MAIN, wait_for
 from walking_rig import NAME, Rig
 
 from wholebody.behaviors.reaching_client import ReachingClient
-from wholebody.behaviors.walking_orders import Stage
 from wholebody.errors import Refused
 from wholebody.operator.rcp.client import Client
 from wholebody.processes.registry import ARMS, CAMERA
+from wholebody.services import Stage
 from wholebody.simulation.scenes import footprints
 
 SCENE = "antenna"
@@ -134,7 +134,7 @@ def stops_while_an_arm_moves(rig, client):
         carry = arms.carry("right")
         wait_for(lambda: np.abs(arm() - hanging).max() > 0.2, 60.0)
         assert client.do("STOP", 60.0) == "COMPLETED"
-        assert arms.reports(carry)[-1].stage is Stage.INTERRUPTED
+        assert arms.reports(carry)[-1].stage is Stage.PREEMPTED
         passes(0.5)
         held = arm()
         passes(2.0)

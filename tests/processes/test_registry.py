@@ -10,7 +10,7 @@ import pytest
 from robot_processes import daemon, end_all, kill_daemon, wait_for, wholebody
 
 from wholebody import messages
-from wholebody.behaviors import crawling_desk, reaching_orders, walking_orders
+from wholebody.behaviors import crawling_goals, reaching_goals, walking_goals
 from wholebody.channels import Channel, directory
 from wholebody.drivers import Names
 from wholebody.errors import BadMessage, NoRobot, RoleTaken
@@ -110,9 +110,9 @@ def test_what_is_too_long_for_the_record_is_refused_rather_than_cut():
 
 def test_a_controller_is_found_by_what_it_writes():
     for role, controller in (
-        (WALK, walking_orders.CONTROLLER),
-        (CRAWL, crawling_desk.CONTROLLER),
-        (ARMS, reaching_orders.CONTROLLER),
+        (WALK, walking_goals.CONTROLLER),
+        (CRAWL, crawling_goals.CONTROLLER),
+        (ARMS, reaching_goals.CONTROLLER),
     ):
         assert role.channel(Names("some")) == Names("some").doing(controller)
 

@@ -101,6 +101,12 @@ def checked(what: str, parameter: Parameter, value: Any, size: int) -> Array:
     return given if given.ndim else np.broadcast_to(given, (size,))
 
 
+def check_fields(record: object) -> None:
+    """Refuse a dataclass one of whose parameters is no finite number within its bounds, by BadParameter."""
+    for name, parameter in parameters_of(type(record)).items():
+        checked(name, parameter, getattr(record, name), parameter.size or 1)
+
+
 def is_plain(parameter: Parameter, value: Any, like: Array) -> bool:
     """Whether a value is an array as it should be, with nothing to say against it; the quick way, for loops."""
     if type(value) is not np.ndarray or value.shape != like.shape or value.dtype is not like.dtype or parameter.whole:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from wholebody import robots
 from wholebody.behaviors.reaching import Reaching
-from wholebody.behaviors.reaching_desk import ReachingDesk
-from wholebody.behaviors.reaching_orders import CONTROLLER
+from wholebody.behaviors.reaching_goals import CONTROLLER
+from wholebody.behaviors.reaching_server import ReachingServer
 from wholebody.drivers.connection import Connection, connect
 from wholebody.processes.main import Ready, StateLoop
 from wholebody.realtime import until_told
@@ -20,22 +20,22 @@ SILENCE = 0.5
 
 
 def main(name: str = "", robot: str = "", *, ready: Ready) -> None:
-    """Connect, and do what is ordered, until SIGTERM or SIGINT."""
+    """Connect, and do what is asked, until SIGTERM or SIGINT."""
     goes_on = until_told()
     reaching = Reaching(robots.load(robot))
-    with connect(CONTROLLER, name, period=SILENCE, lease=True) as connection, ReachingDesk(reaching, name) as desk:
+    with connect(CONTROLLER, name, period=SILENCE, lease=True) as connection, ReachingServer(reaching, name) as server:
         ready()
-        serve(connection, desk, goes_on)
+        serve(connection, server, goes_on)
 
 
-def serve(connection: Connection, desk: ReachingDesk, goes_on: Callable[[], bool]) -> None:
-    """The loop: newest state, one cycle, one reference if an arm is moved, one order."""
+def serve(connection: Connection, server: ReachingServer, goes_on: Callable[[], bool]) -> None:
+    """The loop: newest state, one cycle, one reference if an arm is moved, one goal."""
     moved = False
     for going in StateLoop(connection, goes_on):
         if not going:
             return
-        desk.reaching.cycle(connection.state, connection.reference)
-        if desk.reaching.moves or moved:
+        server.reaching.cycle(connection.state, connection.reference)
+        if server.reaching.moves or moved:
             connection.put()
-        moved = desk.reaching.moves
-        desk.serve(connection.now)
+        moved = server.reaching.moves
+        server.serve(connection.now)

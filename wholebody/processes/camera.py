@@ -18,10 +18,10 @@ from PIL import Image
 
 from wholebody import robots
 from wholebody.behaviors.base_pose import BasePose, frame
+from wholebody.channels.owned import Opened
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.errors import BadSimulation
-from wholebody.parameters.owned import Opened
 from wholebody.perception.camera_frames import (
     DEPTH,
     LARGEST,

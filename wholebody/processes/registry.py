@@ -19,7 +19,7 @@ from wholebody.channels import Channel, directory
 from wholebody.drivers import Names
 from wholebody.errors import BadMessage, ChannelError, NoRobot, RoleTaken, TooManyWriters
 from wholebody.messages import Dtype
-from wholebody.parameters.owned import Opened
+from wholebody.channels.owned import Opened
 from wholebody.processes.launch_plan import LaunchPlan
 
 PLACE = "process"

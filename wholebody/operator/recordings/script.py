@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from wholebody.behaviors.walking_client import WalkingClient
-from wholebody.behaviors.walking_orders import Stage
-from wholebody.errors import BadFootsteps, NoController, OrderNotDone
+from wholebody.errors import BadFootsteps, GoalNotDone, NoController
 from wholebody.locomotion.walking.footsteps import Feet, Footstep, Place, StepLimits, in_place, to_place
 from wholebody.processes import lifecycle
 from wholebody.processes.registry import Role, robot_of
+from wholebody.services import Stage
 
 Act = Callable[[float], float]
 """What is no order to the robot, such as to push it: with a number, and for how many seconds to wait then."""
@@ -93,9 +93,9 @@ class Script:
         if not reports or not reports[-1].stage.final:
             return False
         last = reports[-1]
-        if last.stage is not Stage.COMPLETED:
+        if last.stage is not Stage.SUCCEEDED:
             self.trouble = f"'{self.now}' was {last.stage.name.lower()}: {last.text}"
-        return last.stage is Stage.COMPLETED
+        return last.stage is Stage.SUCCEEDED
 
     def _read(self, line: str) -> tuple[str, float]:
         known = (*ORDERS, *self._acts)
@@ -121,7 +121,7 @@ class Process(NamedTuple):
 
 
 def follow(name: str, lines: Sequence[str], controller: Process, console: Console) -> None:
-    """Tell the robot one line after the other, and say when each is done; OrderNotDone if one is not."""
+    """Tell the robot one line after the other, and say when each is done; GoalNotDone if one is not."""
     script = Script(lines)
     with ExitStack() as stack:
         robot = _joined(stack, name, controller)
@@ -138,7 +138,7 @@ def follow(name: str, lines: Sequence[str], controller: Process, console: Consol
                 raise NoController(f"{robot} has ended")
             time.sleep(LOOK_EVERY)
     if script.trouble:
-        raise OrderNotDone("not done", script.trouble)
+        raise GoalNotDone("not done", script.trouble)
 
 
 def _joined(stack: ExitStack, name: str, controller: Process) -> WalkingClient:

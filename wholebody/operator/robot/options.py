@@ -16,13 +16,13 @@ import typer
 from wholebody import messages, robots
 from wholebody.behaviors.arms import hands
 from wholebody.channels import Channel
+from wholebody.channels.owned import Opened
 from wholebody.drivers import Names
 from wholebody.errors import BadConfiguration, DeskTaken, TooManyWriters, UnknownName
 from wholebody.operator.map import Block, Map, read_map
 from wholebody.operator.monitor.status_view import text
 from wholebody.operator.rcp.users import ROLES, User, entry, read_users
 from wholebody.operator.rcp.users import Role as UserRole
-from wholebody.parameters.owned import Opened
 from wholebody.processes import lifecycle
 from wholebody.processes.registry import ARMS, CAMERA, WALK, Role, plan_of, process_of
 
