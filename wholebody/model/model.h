@@ -84,7 +84,7 @@ static inline double *jacobian_of(const Tree *tree, const Snapshot *now, int fra
  * the origin of a frame. */
 void point_motion(const Snapshot *now, int frame, const double d[3], double velocity[3], double bias[3]);
 
-/* Where rows go: columns of one wide matrix, nv x width. */
+/* Where rows go: columns of one wide matrix, nv x width; nowhere, if `at` is NULL. */
 typedef struct {
     double *at;
     int width;
