@@ -242,6 +242,7 @@ def recorded(most: int = 40) -> list[Call]:
         task = levels[1][0].handle(model)
         _kernels.tasks_rows(task, tree, snapshot, np.zeros((model.nv, 3)), np.zeros((5, 3)))
         _kernels.model_jacobian(tree, snapshot, 1)
+        _kernels.model_hessian(tree, snapshot, 1, np.zeros((6, model.nv, model.nv)))
         quadratic = next(each for each in recorder.handles if "wholebody.Quadratic" in repr(each))
         output, report = next(each.arguments[2:] for each in recorder.calls if each.name == "quadratic_solve")
         _kernels.quadratic_write(quadratic, snapshot, *(recorder.array(each) for each in (output, report)))
