@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from wholebody import messages
+from wholebody import __version__, _kernels, messages
 from wholebody.channels import Channel
 from wholebody.cli import COMMANDS
 
@@ -27,6 +27,12 @@ def state():
         writer.message["imu"]["orientation"][0] = 0, 0, 0, 1
         writer.put()
         yield channel, writer
+
+
+def test_the_version_comes_with_the_variant_of_the_kernels():
+    found = wholebody("--version")
+    assert found.returncode == 0, found.stderr
+    assert found.stdout == f"wholebody {__version__}, kernels: {_kernels.model_variant()}\n"
 
 
 @pytest.fixture

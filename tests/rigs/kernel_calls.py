@@ -241,6 +241,7 @@ def recorded(most: int = 40) -> list[Call]:
         tree, snapshot = model.tree, now.handle
         task = levels[1][0].handle(model)
         _kernels.tasks_rows(task, tree, snapshot, np.zeros((model.nv, 3)), np.zeros((5, 3)))
+        _kernels.model_evaluate_plainly(tree, snapshot, now.q, now.v)
         _kernels.model_jacobian(tree, snapshot, 1)
         _kernels.model_hessian(tree, snapshot, 1, np.zeros((6, model.nv, model.nv)))
         quadratic = next(each for each in recorder.handles if "wholebody.Quadratic" in repr(each))
