@@ -16,7 +16,8 @@ LADDER = (
     ("services",),
     ("parameters", "robots"),
     ("model", "drivers"),
-    ("kinematics", "tasks", "constraints", "estimation", "motion", "simulation", "perception"),
+    ("tasks",),  # what is wanted, said once: of inverse kinematics and retargeting as of controllers
+    ("kinematics", "constraints", "estimation", "motion", "simulation", "perception"),
     ("control", "locomotion", "planning"),
     ("behaviors",),
     ("configuration",),

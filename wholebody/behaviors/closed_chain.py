@@ -18,8 +18,8 @@ import numpy.typing as npt
 from wholebody.behaviors.arms import ARMS, hand_of
 from wholebody.errors import BadGoal, BadState
 from wholebody.kinematics import GoalError
-from wholebody.kinematics.inverse_goals import rotation_gap, variables_of
-from wholebody.kinematics.inverse_rates import pseudo_inverse
+from wholebody.kinematics.inverse_rates import pseudo_inverse, rotation_gap
+from wholebody.kinematics.inverse_variables import variables_of
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot

@@ -21,7 +21,6 @@ from wholebody.parameters.parameter import Parameter, checked
 
 HERE = "here"
 """A goal that is where the robot is when the loop begins."""
-GOALS = ("goal", "goal_position", "goal_orientation")
 FORBID = ConfigDict(extra="forbid")
 GIVEN_ELSEWHERE = {"self", "model", "period", "return"}
 
@@ -30,17 +29,23 @@ GIVEN_ELSEWHERE = {"self", "model", "period", "return"}
 def model_of(name: str, kind: type[Packed]) -> type[BaseModel]:
     """The entry of one kind of task or constraint: its name, its type, and its fields."""
     hints = get_type_hints(kind, include_extras=True)
-    known = {each.name: each for each in kind.parameters()}
+    known, goals = {each.name: each for each in kind.parameters()}, goals_of(kind)
     fields: dict[str, Any] = {"name": (str, Field(min_length=1)), "type": (Literal[name], ...)}
     for each in dataclasses.fields(kind):
         if each.name in ("name", "state") or not each.init:
             continue
         parameter = known.get(each.name)
-        hint = numbers_of(parameter) if parameter else plain(hints[each.name])
-        given = ... if _is_needed(each, parameter) else None
+        hint = numbers_of(parameter, each.name in goals) if parameter else plain(hints[each.name])
+        given = ... if must_be_given(each) and each.name not in goals else None
         meaning = parameter.meaning if parameter else ""
         fields[each.name] = (hint if given is ... else hint | None, Field(given, description=meaning or None))
     return create_model(f"{kind.__name__}Entry", __config__=FORBID, __doc__=_first_line(kind), **fields)
+
+
+def goals_of(kind: type[Packed]) -> Mapping[str, Any]:
+    """The goals of a kind of task that can be "here", each with its value until the loop begins."""
+    known = {each.name for each in kind.parameters()}
+    return {name: value for name, value in getattr(kind, "goals", {}).items() if name in known}
 
 
 @cache
@@ -89,15 +94,15 @@ def _option(driver: str, option: Option) -> Any:
     return Annotated[Any, PlainValidator(check), WithJsonSchema({**schema, **described})]
 
 
-def numbers_of(parameter: Parameter) -> Any:
+def numbers_of(parameter: Parameter, is_goal: bool) -> Any:
     """The type of a parameter: as many finite numbers as it has, within its bounds; a goal may also be a word."""
     size, bounds = parameter.size, parameter.bounds
     unit = f" in {parameter.unit}" if parameter.unit != "1" else ""
     count = "a number" if size is None else "a number, or one for each row" if size < 0 else f"{size} numbers"
-    expected = f"expected {count}{unit}" + (f", or '{HERE}'" if parameter.name in GOALS else "")
+    expected = f"expected {count}{unit}" + (f", or '{HERE}'" if is_goal else "")
 
     def check(value: Any) -> Any:
-        if isinstance(value, str) and parameter.name in GOALS:
+        if isinstance(value, str) and is_goal:
             return value
         if isinstance(value, bool) or value is None:
             raise ValueError(f"{expected}, not {value!r}")
@@ -115,7 +120,7 @@ def numbers_of(parameter: Parameter) -> Any:
     if size is not None and size > 0:
         many |= {"minItems": size, "maxItems": size}
     kinds: list[Any] = [number] if size is None else [many] if size > 0 else [number, many]
-    if parameter.name in GOALS:
+    if is_goal:
         kinds.append({"type": "string"})
     schema = {"anyOf": kinds} if len(kinds) > 1 else kinds[0]
     return Annotated[Any, PlainValidator(check), WithJsonSchema({**schema, "description": expected})]
@@ -138,10 +143,9 @@ def plain(hint: Any) -> Any:
     return Any
 
 
-def _is_needed(field: dataclasses.Field[Any], parameter: Parameter | None) -> bool:
-    """Whether it must be given; a goal left out is where the robot is at the beginning."""
-    without = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-    return without and not (parameter and parameter.name in GOALS)
+def must_be_given(field: dataclasses.Field[Any]) -> bool:
+    """Whether a field has no default."""
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def _first_line(kind: type) -> str:

@@ -146,6 +146,26 @@ static PyObject *model_jacobian(PyObject *Py_UNUSED(module), PyObject *const *ar
     Py_RETURN_NONE;
 }
 
+static PyObject *model_hessian(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    if (!takes(4, count, "model_hessian"))
+        return NULL;
+    const Tree *tree = tree_of(arguments[0]);
+    const Snapshot *now = tree ? snapshot_of(arguments[1], tree) : NULL;
+    long frame = now ? PyLong_AsLong(arguments[2]) : 0;
+    if (PyErr_Occurred())
+        return NULL;
+    if (frame < 0 || frame >= tree->frames)
+        return PyErr_Format(PyExc_IndexError, "no frame %ld", frame);
+    Borrowed arrays = {0};
+    Py_ssize_t nv = tree->nv;
+    double *hessian = borrow_written(&arrays, arguments[3], 6 * nv * nv, "hessian");
+    if (hessian)
+        fill_hessian(tree, now, (int)frame, hessian);
+    give_back(&arrays);
+    return hessian ? Py_NewRef(Py_None) : NULL;
+}
+
 static PyObject *model_integrate(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
 {
     if (!takes(5, count, "model_integrate"))
@@ -188,6 +208,7 @@ PyMethodDef model_methods[] = {
     {"model_evaluate_plainly", METHOD(model_evaluate_plainly), "The same as model_evaluate, for any processor."},
     {"model_variant", METHOD(model_variant), "model_variant(): which variant model_evaluate runs, 'avx' or 'plain'."},
     {"model_jacobian", METHOD(model_jacobian), "model_jacobian(tree, snapshot, frame): one more frame's Jacobian."},
+    {"model_hessian", METHOD(model_hessian), "model_hessian(tree, snapshot, frame, hessian): 6 x nv x nv."},
     {"model_integrate", METHOD(model_integrate), "model_integrate(tree, q, v, dt, result)."},
     {"model_difference", METHOD(model_difference), "model_difference(tree, q0, q1, result)."},
     {0},

@@ -87,6 +87,9 @@ void move_bodies(const Tree *tree, const Snapshot *now);
 void place_frame(const Tree *tree, const Snapshot *now, int frame);
 void fill_jacobian(const Tree *tree, const Snapshot *now, int frame);
 
+/* hessian.c: how a frame's Jacobian changes with q moved along each column of v, 6 x nv x nv: row, column, direction. */
+void fill_hessian(const Tree *tree, const Snapshot *now, int frame, double *hessian);
+
 /* The Jacobian of one frame, 6 x nv. */
 static inline double *jacobian_of(const Tree *tree, const Snapshot *now, int frame)
 {
@@ -97,7 +100,7 @@ static inline double *jacobian_of(const Tree *tree, const Snapshot *now, int fra
  * the origin of a frame. */
 void point_motion(const Snapshot *now, int frame, const double d[3], double velocity[3], double bias[3]);
 
-/* Where rows go: columns of one wide matrix, nv x width. */
+/* Where rows go: columns of one wide matrix, nv x width; nowhere, if `at` is NULL. */
 typedef struct {
     double *at;
     int width;

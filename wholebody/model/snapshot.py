@@ -13,6 +13,7 @@ from wholebody import _kernels
 from wholebody.errors import UnknownFrame
 from wholebody.model import layout
 from wholebody.model.layout import Array, Integers
+from wholebody.model.relative import Relative, relative_motion
 
 if TYPE_CHECKING:
     from wholebody.model.model import Model
@@ -223,6 +224,23 @@ class Snapshot:
     def stacked_jacobian(self, frames: Sequence[int], into: Array | None = None) -> Array:
         """The Jacobians of several frames, one below the other, 6k × nv; in an array of yours, if you give one."""
         return np.concatenate([self.jacobian(frame) for frame in frames], out=into)
+
+    def hessian(self, frame: int) -> Array:
+        """∂J/∂q of the frame's Jacobian, 6 × nv × nv: Hᵢⱼₖ is how Jᵢⱼ changes with q moved along vₖ; H v = J̇.
+
+        A new array each time. q moves as `model.integrate` moves it, so a floating base moves along its own axes.
+        """
+        nv = self.model.nv
+        hessian = np.empty((6, nv, nv))
+        _kernels.model_hessian(self.model.tree, self._buffer.handle, self._index(frame), hessian)
+        return hessian
+
+    def relative(self, frame: int, root: int) -> Relative:
+        """A frame as seen from another, in whose axes everything is: any chain from any end.
+
+        `relative(foot, base)` is a leg as it hangs, `relative(base, foot)` the same leg reversed, as it stands.
+        """
+        return relative_motion(self, self._index(frame), self._index(root))
 
     def _index(self, frame: int | str) -> int:
         """A frame that was given by name after all, or is none at all."""
