@@ -11,7 +11,7 @@ import pytest
 import yaml
 from robot_processes import wholebody
 
-from wholebody.configuration import plugins
+from wholebody import plugins
 from wholebody.configuration.building import build
 from wholebody.configuration.reading import READY, find, read, ready
 from wholebody.configuration.schema import json_schema

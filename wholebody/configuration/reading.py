@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from wholebody.configuration import plugins
+from wholebody import plugins
 from wholebody.configuration.schema import model_of, options_of
 from wholebody.configuration.settings import SECTIONS, Settings
 from wholebody.control.impedance import Impedance

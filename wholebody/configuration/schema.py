@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, create_model
 
-from wholebody.configuration import plugins
+from wholebody import plugins
 from wholebody.configuration.settings import Settings
 from wholebody.errors import BadParameter
 from wholebody.parameters import Packed

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from wholebody.configuration import plugins
+from wholebody import plugins
 from wholebody.configuration.building import OF_THE_LOOP, Built
 from wholebody.control.introspection.markers import Markers
 from wholebody.control.introspection.steering import Steering

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from wholebody.configuration import plugins
+from wholebody import plugins
 from wholebody.parameters.bindings import Binding
 from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.transports import Carrier
