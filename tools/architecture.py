@@ -5,6 +5,7 @@ from pathlib import Path
 
 from import_rule import (
     BESIDE,
+    INNER,
     LADDER,
     NEVER_LOADED_BY,
     ONLY_IN,
@@ -76,6 +77,8 @@ def _rule(repository: Path) -> list[str]:
             f"- {named((package,))} stands beside the ladder: it may import {named((ceiling,))} and the rungs "
             f"below that, and only {named(USERS[package])} import it."
         )
+    for folder, ceiling in INNER.items():
+        lines.append(f"- `{folder}` imports {named((ceiling,))} and the rungs below that, not all that its package may.")
     for outsider, owner in ONLY_IN.items():
         lines.append(f"- Only {named((owner,))} imports {outsider}.")
     for package, outsiders in NEVER_LOADED_BY.items():

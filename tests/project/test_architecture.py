@@ -135,7 +135,7 @@ def test_a_heavy_package_is_found_behind_other_modules(tmp_path):
         "daemon/__init__.py": "",
         "daemon/cycle.py": "from wholebody.drivers.hubo_can import Bus",
         "drivers/__init__.py": "",
-        "drivers/can.py": "from ..robots import load",
+        "drivers/hubo_can.py": "from ..robots import load",
         "robots/__init__.py": "import pinocchio\ndef f():\n    import mujoco",
     }
     for name, source in files.items():
