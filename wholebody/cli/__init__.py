@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import sys
+from typing import Annotated
 
 import typer
 
+from wholebody import __version__
 from wholebody.errors import WholebodyError
 
 COMMANDS = (
@@ -49,6 +51,18 @@ def main() -> None:
         sys.exit(1)
 
 
+def version() -> str:
+    """Which wholebody this is, in one line."""
+    return f"wholebody {__version__}"
+
+
+def say_version(asked: bool) -> None:
+    """Print the version and end, if that is asked."""
+    if asked:
+        print(version())
+        raise typer.Exit
+
+
 def application(asked: list[str]) -> typer.Typer:
     """Build the command line, importing only the module of the command asked for; all of them for help."""
     app = typer.Typer(
@@ -60,9 +74,13 @@ def application(asked: list[str]) -> typer.Typer:
     )
 
     @app.callback(help="Control humanoid robots: simulated, miniature or full size.")
-    def wholebody() -> None: ...
+    def wholebody(
+        version: Annotated[
+            bool, typer.Option("--version", help="Say which version it is.", callback=say_version)
+        ] = False,
+    ) -> None: ...
 
-    for name in [name for name in COMMANDS if name in asked] or COMMANDS:
+    for name in [name for name in COMMANDS if name in asked] or (() if asked == ["--version"] else COMMANDS):
         module = importlib.import_module(f"wholebody.cli.{name}")
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
