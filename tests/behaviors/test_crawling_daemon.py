@@ -17,7 +17,6 @@ from wholebody.estimation.support_view import view_channel, view_of
 from wholebody.locomotion.crawling.odometry import heading
 from wholebody.parameters.remote import Remote
 
-pytestmark = pytest.mark.timeout(900)
 LONG = 600.0
 """s of waiting: other things may run on this machine."""
 

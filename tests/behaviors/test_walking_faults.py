@@ -13,8 +13,6 @@ from wholebody.behaviors.walking_orders import Bearing
 from wholebody.errors import NoController, OrderNotDone, SensorLost
 from wholebody.simulation import SensorModel, Simulation
 
-pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
-
 
 def dead_imu(state):
     state["imu"]["orientation"] = state["imu"]["angular_velocity"] = math.nan

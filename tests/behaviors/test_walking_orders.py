@@ -12,7 +12,6 @@ from wholebody.behaviors.walking_orders import Bearing, Stage
 from wholebody.errors import BadFootsteps, NoController, OrderNotDone
 from wholebody.locomotion.walking.footsteps import Footstep, Place
 
-pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
 DONE = [Stage.ACCEPTED, Stage.STARTED, Stage.COMPLETED]
 
 

@@ -22,7 +22,6 @@ from wholebody.operator.robot.settings import LiveParameters
 from wholebody.parameters import Parameters
 from wholebody.parameters.remote import Remote
 
-pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
 ONE_FOOT = (Bearing.LEFT, Bearing.RIGHT)
 PERIOD = 0.005
 

@@ -8,8 +8,6 @@ from wholebody.errors import BadFootsteps
 from wholebody.locomotion.walking.footsteps import OUTWARD, Feet, Place, StepLimits, beside_body
 from wholebody.operator.recordings.script import ORDERS, Script
 
-pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
-
 
 @pytest.mark.slow
 def test_a_robot_walks_turns_is_pushed_and_leaves_film_pictures_and_report(tmp_path, channels_folder):

@@ -10,8 +10,6 @@ from wholebody.control import Problem, QuadraticController, reference
 from wholebody.errors import BadParameter, UnknownName
 from wholebody.tasks import CenterOfMassTask, ContactForceTask
 
-pytestmark = pytest.mark.timeout(600)  # the first test may have to compile the kernels
-
 HANDS = {"flat": FlatContact, "point": PointContact}
 
 

@@ -21,8 +21,6 @@ from wholebody.kinematics.inverse_rates import pseudo_inverse
 from wholebody.model import Model
 from wholebody.robots import Coupling
 
-pytestmark = pytest.mark.timeout(600)  # the first test compiles the kernels
-
 
 @pytest.fixture(scope="module")
 def atlas():

@@ -17,8 +17,6 @@ from wholebody.kinematics.inverse import InverseKinematics
 from wholebody.kinematics.inverse_goals import OrientationGoal, PointGoal
 from wholebody.model import Model
 
-pytestmark = pytest.mark.timeout(600)  # the first test compiles the kernels
-
 seeds = st.integers(0, 2**32 - 1)
 unhurried = settings(deadline=None, max_examples=60)
 

@@ -9,8 +9,6 @@ from wholebody.kinematics.inverse_goals import ComGoal, OrientationGoal, PointGo
 from wholebody.kinematics.inverse_rates import GoalMotion, ResolvedMotion
 from wholebody.model import Model
 
-pytestmark = pytest.mark.timeout(600)  # the first test compiles the kernels
-
 FOOT, PALM = "left_sole", "right_palm"
 
 

@@ -25,8 +25,6 @@ from wholebody.locomotion.walking.walker import Walker
 from wholebody.model import Model
 from wholebody.simulation import Simulation
 
-pytestmark = pytest.mark.timeout(240)  # a busy machine simulates slowly
-
 TRIANGLE = np.array([(0.0, 0.0), (0.3, 0.0), (0.0, 0.3)])
 HERE, THERE = Place(0.1, 0.2, 0.4), Place(0.05, -0.1, 0.1)
 

@@ -22,8 +22,6 @@ from wholebody.motion.capture.retarget import imitate, imitate_clip
 from wholebody.motion.static_poses import efforts_at_rest
 from wholebody.robots import geometry
 
-pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels
-
 MARGIN = 0.03
 
 

@@ -6,7 +6,7 @@ from robot_processes import wait_for
 from test_antenna import assert_stands_on_the_goal
 from walking_rig import NAME, Rig
 
-pytestmark = [pytest.mark.slow, in_browser, pytest.mark.timeout(900)]  # a busy machine simulates slowly
+pytestmark = [pytest.mark.slow, in_browser]
 LONG = 400_000  # ms
 
 

@@ -19,7 +19,7 @@ from wholebody.operator.rcp.client import Client
 
 STEP_TIME = gait_of(Model(robots.load("hubo2plus"))).step_time
 
-pytestmark = [pytest.mark.slow, in_browser, pytest.mark.timeout(400)]  # a busy machine simulates slowly
+pytestmark = [pytest.mark.slow, in_browser]
 
 
 def wait_for(condition, seconds=120.0):

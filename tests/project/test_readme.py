@@ -51,6 +51,12 @@ def test_every_file_it_links_to_exists(page):
     assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
 
 
+def test_only_tests_that_build_wheels_have_a_time_limit_of_their_own():
+    marked = re.compile(r"pytest\.mark\.timeout\(")
+    found = {path.name for path in (REPOSITORY / "tests").rglob("test_*.py") if marked.search(path.read_text())}
+    assert found == {"test_portability.py"}
+
+
 def test_every_make_target_it_names_exists():
     makefile = (REPOSITORY / "Makefile").read_text()
     targets = set(re.findall(r"[$`] ?make (\w+)", TEXT))
