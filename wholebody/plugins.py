@@ -20,7 +20,7 @@ from typing import Any
 
 from wholebody.errors import BadConfiguration, UnknownName, closest
 
-KINDS = ("tasks", "constraints", "controllers", "drivers", "clocks", "transports")
+KINDS = ("tasks", "constraints", "controllers", "drivers", "clocks", "transports", "stabilizers")
 
 
 def names(kind: str) -> tuple[str, ...]:
@@ -30,12 +30,12 @@ def names(kind: str) -> tuple[str, ...]:
 
 def load(kind: str, name: str) -> Any:
     """What is installed under a name, or written in a file, imported now; UnknownName if there is none."""
-    origin = name if name.partition(":")[0].endswith(".py") else _table(kind).get(name)
+    origin = name if is_in_file(name) else _table(kind).get(name)
     if origin is None:
         raise UnknownName(kind.rstrip("s"), name, _table(kind))
     source, _, attribute = origin.partition(":")
     try:
-        module = _module_of(Path(source).resolve()) if source.endswith(".py") else importlib.import_module(source)
+        module = module_of(Path(source).resolve()) if source.endswith(".py") else importlib.import_module(source)
     except Exception as error:
         why = f"{type(error).__name__}: {error}"
         raise BadConfiguration(f"{kind.rstrip('s')} '{name}' cannot be had from {origin}: {why}") from error
@@ -45,6 +45,11 @@ def load(kind: str, name: str) -> Any:
         wanted = f"no '{attribute}'" if attribute else "no class named after a colon"
         raise BadConfiguration(f"{kind.rstrip('s')} '{name}': {wanted} in {source}{near}")
     return getattr(module, attribute)
+
+
+def is_in_file(name: str) -> bool:
+    """Whether a name says path/to/file.py:Class."""
+    return name.partition(":")[0].endswith(".py")
 
 
 def source(kind: str, name: str) -> str:
@@ -60,8 +65,8 @@ def _table(kind: str) -> dict[str, str]:
 
 
 @cache
-def _module_of(path: Path) -> ModuleType:
-    """The module in a file, loaded once; it is in sys.modules, as dataclasses look up their annotations there."""
+def module_of(path: Path) -> ModuleType:
+    """The module that a file is, loaded once; it is in sys.modules, as dataclasses look up their annotations there."""
     name = f"{path.stem}_{abs(hash(path)):x}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec

@@ -47,7 +47,6 @@ def test_a_state_that_knows_counts_more_than_the_legs_and_legs_that_fell_silent_
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 def test_legs_know_where_a_robot_is_that_was_pushed_off_its_plan():
     told = Told(seed=3)
     assert told.walking.sensed is None, "it has not stood up"

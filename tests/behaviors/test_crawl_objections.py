@@ -139,7 +139,6 @@ def test_with_its_camera_on_watch_it_rests_before_an_edge_off_which_a_blind_hand
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_by_a_map_of_its_camera_it_rests_before_an_edge_over_which_it_falls_if_it_does_not_object(monkeypatch):
     run = to_an_edge(0.54, 103, 16.0, arm=MAPS)
     assert "differ by" in run.objection

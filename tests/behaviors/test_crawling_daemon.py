@@ -18,7 +18,6 @@ from wholebody.locomotion.crawling.odometry import heading
 from wholebody.parameters.remote import Remote
 from wholebody.processes.registry import CRAWL
 
-pytestmark = pytest.mark.timeout(900)
 LONG = 600.0
 """s of waiting: other things may run on this machine."""
 

@@ -173,7 +173,6 @@ def watched(name: str, seconds: float) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_processes_at_different_rates_move_different_arms_and_one_that_is_killed_is_dropped():
     with ExitStack() as stack:
         stack.enter_context(python("-c", DAEMON))

@@ -13,8 +13,6 @@ from wholebody.behaviors.walking_goals import Bearing
 from wholebody.errors import GoalNotDone, NoController, SensorLost
 from wholebody.simulation import SensorModel, Simulation
 
-pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
-
 
 def dead_imu(state):
     state["imu"]["orientation"] = state["imu"]["angular_velocity"] = math.nan

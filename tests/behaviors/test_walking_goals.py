@@ -18,7 +18,6 @@ from wholebody.locomotion.walking.footsteps import Footstep, Place
 from wholebody.parameters import Bounds, Unit
 from wholebody.services import Stage
 
-pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
 DONE = [Stage.ACCEPTED, Stage.RUNNING, Stage.SUCCEEDED]
 
 

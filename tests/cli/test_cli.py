@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 import time
+from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from wholebody import __version__, _kernels, messages
 from wholebody.channels import Channel
 from wholebody.cli import COMMANDS
 
+CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 MAIN = [sys.executable, "-c", "from wholebody.cli import main; main()"]
 
 
@@ -57,6 +60,15 @@ while True:
     yield process
     process.kill()
     process.wait()
+
+
+def test_the_version_is_that_of_the_package_and_of_the_changelog():
+    run = wholebody("--version")
+    assert re.fullmatch(r"wholebody (\d+\.\d+\.\d+)\n", run.stdout), run.stderr
+    assert run.returncode == 0
+    newest = re.search(r"^## (\d\S*), ", CHANGELOG.read_text(), re.MULTILINE)
+    assert newest
+    assert run.stdout.split()[1] == newest[1] == metadata.version("wholebody")
 
 
 def test_help_lists_every_command_and_needs_no_argument():

@@ -9,8 +9,6 @@ from wholebody.locomotion.walking.footsteps import OUTWARD, Feet, Place, StepLim
 from wholebody.operator.recordings.script import ORDERS, Script
 from wholebody.processes.registry import DAEMON, Registration
 
-pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
-
 
 @pytest.mark.slow
 def test_a_robot_walks_turns_is_pushed_and_leaves_film_pictures_and_report(tmp_path, channels_folder):

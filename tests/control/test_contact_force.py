@@ -11,8 +11,6 @@ from wholebody.control import Problem, QuadraticController
 from wholebody.errors import BadParameter, UnknownName
 from wholebody.tasks import CenterOfMassTask, ContactForceTask
 
-pytestmark = pytest.mark.timeout(600)  # the first test may have to compile the kernels
-
 HANDS = {"flat": FlatContact, "point": PointContact}
 
 

@@ -37,8 +37,6 @@ from wholebody.tasks import (
     Task,
 )
 
-pytestmark = pytest.mark.timeout(600)  # the first test compiles the kernels
-
 
 @pytest.fixture(scope="module")
 def atlas():

@@ -19,8 +19,6 @@ from wholebody.kinematics.inverse import InverseKinematics
 from wholebody.model import Model
 from wholebody.tasks import Orientation3DTask
 
-pytestmark = pytest.mark.timeout(600)  # the first test compiles the kernels
-
 seeds = st.integers(0, 2**32 - 1)
 unhurried = settings(deadline=None, max_examples=60)
 

@@ -9,8 +9,6 @@ from wholebody.kinematics.inverse_rates import ResolvedMotion
 from wholebody.model import Model
 from wholebody.tasks import CartesianPositionTask, CenterOfMassTask, Orientation3DTask, PoseTask
 
-pytestmark = pytest.mark.timeout(600)  # the first test compiles the kernels
-
 FOOT, PALM = "left_sole", "right_palm"
 
 

@@ -11,8 +11,6 @@ from wholebody.model import Model
 from wholebody.model.double_pendulum import ABSOLUTE, DoublePendulum, InvertedDoublePendulum
 from wholebody.model.two_link import TwoLink
 
-pytestmark = pytest.mark.timeout(600)  # the first test compiles the kernels
-
 RR = TwoLink(0.11, 0.35, 0.27)
 HANGING = DoublePendulum(0.35, 0.27, 2.1, 1.3)
 STANDING = InvertedDoublePendulum(0.35, 0.27, 2.1, 1.3)

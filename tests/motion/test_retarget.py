@@ -22,8 +22,6 @@ from wholebody.motion.static_poses import efforts_at_rest
 from wholebody.robots import geometry
 from wholebody.tasks import CenterOfMassTask
 
-pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels
-
 MARGIN = 0.03
 
 

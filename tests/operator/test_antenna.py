@@ -23,7 +23,6 @@ from wholebody.simulation.scenes import footprints
 
 SCENE = "antenna"
 GOAL = next(each for each in footprints(SCENE) if each.name == "goal_stand")
-pytestmark = pytest.mark.timeout(900)  # a busy machine simulates slowly
 
 
 def operators():

@@ -8,7 +8,7 @@ from walking_rig import NAME, Rig
 
 from wholebody.processes.registry import ARMS, CAMERA
 
-pytestmark = [pytest.mark.slow, in_browser, pytest.mark.timeout(900)]  # a busy machine simulates slowly
+pytestmark = [pytest.mark.slow, in_browser]
 LONG = 400_000  # ms
 
 

@@ -97,7 +97,6 @@ def test_markers_are_told_on_the_map_until_their_controller_is_silent(monkeypatc
 
 @pytest.mark.slow
 @in_browser
-@pytest.mark.timeout(300)
 def test_a_goal_that_is_dragged_is_set_as_its_task_has_it_seen_from_its_reference(page):
     hand, parameters = Hand(np.array([-0.4, -0.4, -0.1])), Parameters()
     parameters.add_attributes("tasks.hand", hand)
@@ -137,7 +136,6 @@ def test_a_goal_that_is_dragged_is_set_as_its_task_has_it_seen_from_its_referenc
 
 @pytest.mark.slow
 @in_browser
-@pytest.mark.timeout(300)
 def test_hands_of_a_ready_configuration_are_where_their_markers_are_and_follow_them(page):
     """Its goals are seen from the torso; it balances in a simulation of its own, beside the robot that is shown."""
     with subprocess.Popen([*MAIN, "run", "hubo2plus_stand", "--json"], stdout=subprocess.PIPE) as process:

@@ -21,7 +21,7 @@ from wholebody.services.records import read_report
 
 STEP_TIME = gait_of(Model(robots.load("hubo2plus"))).step_time
 
-pytestmark = [pytest.mark.slow, in_browser, pytest.mark.timeout(400)]  # a busy machine simulates slowly
+pytestmark = [pytest.mark.slow, in_browser]
 
 
 def wait_for(condition, seconds=120.0):

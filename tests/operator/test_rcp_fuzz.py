@@ -166,7 +166,6 @@ class MoodyBody(WillingBody):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)  # on a busy machine
 def test_a_body_whose_controllers_are_moody_answers_ten_thousand_lines():
     body = MoodyBody()
     counts = fuzz(Counter(body), 3)
@@ -175,7 +174,6 @@ def test_a_body_whose_controllers_are_moody_answers_ten_thousand_lines():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_a_simulated_robot_answers_ten_thousand_lines_and_goes_on_standing():
     with Rig() as rig:
         command = [*MAIN, "rcp", "--port", "0", "--no-walk", "--no-camera", "--name", NAME]

@@ -20,7 +20,6 @@ from wholebody.services.records import read_report
 
 PILLAR = Block("pillar", 1.2, -0.9, 0.2, 0.2)
 HALL = Map([Block("north", 0.0, 2.0, 8.0, 0.1)], [PILLAR])
-pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
 ENDS = r"COMMAND {} (COMPLETED|FAILED|INTERRUPTEDBY).*"
 
 

@@ -120,7 +120,6 @@ def wrong_arrays(array: np.ndarray) -> Iterator[tuple[Any, str]]:
     yield array.astype(object), "objects"
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", NAMES)
 def test_arguments_of_another_size_or_value_do_no_harm(calls, name):
     number = first_of(calls, name)

@@ -11,11 +11,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from wholebody import robots
+from wholebody import plugins, robots
 from wholebody.behaviors import Walking
 from wholebody.behaviors.walking_client import WalkingClient
-from wholebody.errors import RobotTaken, UnknownName
-from wholebody.locomotion.balance.stabilizers import NAMES
+from wholebody.errors import RobotTaken
 from wholebody.locomotion.walking.legs import trouble_on_one_leg
 from wholebody.operator.recordings.film import Film
 from wholebody.operator.recordings.report import write_report
@@ -47,7 +46,9 @@ def walk(
         str,
         typer.Option(help="Walk with the robot that runs under this name; if none does, call ROBOT so in its world."),
     ] = "",
-    stabilizer: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")] = "dcm",
+    stabilizer: Annotated[
+        str, typer.Option(help=f"{', '.join(plugins.names('stabilizers'))}, or FILE.py:CLASS.")
+    ] = "dcm",
     scene: Annotated[
         str, typer.Option(help=f"One of {', '.join(SCENES)}; with parameters: ramp:angle=0.05,ahead=0.5")
     ] = "flat",
@@ -59,8 +60,7 @@ def walk(
     fast: Annotated[bool, typer.Option("--fast", help="As fast as the machine can, not in real time.")] = False,
 ) -> None:
     """See a virtual robot stand, walk, turn, be pushed and stop; its controller is a process of its own."""
-    if stabilizer not in NAMES:
-        raise UnknownName("stabilizer", stabilizer, NAMES)
+    plugins.load("stabilizers", stabilizer)  # or say now that there is none
     if name and not (robot and process_of(DAEMON, name) is None):
         follow(name, order or ["stand"], Process(WalkingClient, WALK, {"stabilizer": stabilizer}), console)
         return
