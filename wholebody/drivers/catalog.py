@@ -254,7 +254,7 @@ def for_robot(text: str, robot: Robot) -> DriverChoice:
     choice = DriverChoice.parse(text)
     if choice.name in robot.drivers:
         meant = DriverChoice.parse(robot.drivers[choice.name])
-        return DriverChoice(meant.name, {**meant.options, **choice.options})
+        return DriverChoice(meant.name, {**meant.options, **choice.options}).absolute
     if choice.name not in names() and not choice.name.partition(":")[0].endswith(".py"):
         raise UnknownName(f"driver of {robot.name}", choice.name, (*names(), *robot.drivers))
     return choice.absolute

@@ -17,7 +17,7 @@ OFTEN = 0.2
 def keeps_its_period(loop: Loop) -> Verdict:
     """Write and read are over within a period, and a robot that beats by itself beats as it was asked to."""
     often, median = (float(each) for each in np.quantile(loop.work, (OFTEN, 0.5)))
-    period, beats = loop.clock.period, float(np.median(np.diff(loop.beats)))
+    period, beats = loop.clock.period, float(np.quantile(np.diff(loop.beats), OFTEN))
     figure = f"{period * 1e3:.3g} ms, {loop.asked * 1e3:.3g} asked; write and read take {median * 1e3:.2f} ms"
     if often > period:
         remedy = "read() and write() must not wait: let a thread talk to the device, and read() take what is there"
