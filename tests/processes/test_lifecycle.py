@@ -18,18 +18,29 @@ from wholebody.processes.launch_plan import LaunchPlan
 from wholebody.processes.registry import DAEMON, DEMO, WALK, process_of, running, running_as
 from wholebody.realtime import has_ended
 
+BEGUN = []
+
 
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     yield
     end_all()
+    while BEGUN:
+        BEGUN.pop().process.wait(20)
+
+
+def loopback(name="robot"):
+    """A robot of nothing but numbers, as `wholebody start` begins it."""
+    plan, log = LaunchPlan(name, "hubo2plus", "loopback"), lifecycle.log_file(name)
+    BEGUN.append(lifecycle.spawn(DAEMON, stays=True, log=log, plan=plan))
+    assert set(lifecycle.until_first_state(plan, BEGUN[-1:], log)) <= {"the daemon", "the first state"}
 
 
 # Beginning.
 
 
 def test_a_process_is_ready_when_it_says_so_and_ends_with_the_block():
-    with lifecycle.beside(DAEMON, plan=LaunchPlan("mine", "hubo2plus", "virtual", loopback=True)) as child:
+    with lifecycle.beside(DAEMON, plan=LaunchPlan("mine", "hubo2plus", "loopback")) as child:
         child.until_ready()
         assert running_as(DAEMON, "mine").process == child.pid == daemon("mine")
         with connect("test", "mine") as robot:
@@ -101,29 +112,30 @@ def test_a_process_that_does_not_end_is_killed_and_that_is_said(monkeypatch):
 
 
 def test_stop_removes_the_channels_so_that_nobody_reads_of_controllers_that_died():
-    wholebody("start", "--driver", "loopback")
+    loopback()
     with connect("one") as one, connect("other") as other:
         for _ in range(20):
             one.wait()
             one.move({"RSP": 0.01})
             other.move({"RSP": 0.02})
-        wait_for(lambda: "fight" in wholebody("read", "--once").stdout)
-    wholebody("stop")
+        wait_for(lambda: "fight" in [event.name for event in Watcher().look().events])
+    lifecycle.stop()
     assert [each for each in directory.names() if each.startswith("robot.")] == []
     read = wholebody("read", "--once", check=False)
     assert read.returncode == 1
     assert "no robot called 'robot' is running" in read.stderr
-    wholebody("start", "--driver", "loopback")
+    loopback()
     assert Watcher().look().controllers == ()
     assert Watcher().look().events == ()
 
 
 def test_stop_clears_away_what_a_killed_daemon_left():
-    wholebody("start", "--driver", "loopback")
+    loopback()
     kill_daemon()
     assert "left behind are removed" in wholebody("stop").stdout
     assert directory.names() == []
-    assert wholebody("stop", check=False).returncode == 1, "and then there is nothing"
+    with pytest.raises(NoRobot, match="wholebody start"):
+        lifecycle.stop()
 
 
 def test_stop_removes_no_channel_that_is_written_nor_what_belongs_to_it():
@@ -157,7 +169,7 @@ def test_a_simulator_of_somebody_else_is_found_by_the_next_robot_after_a_stop():
 @pytest.mark.slow
 def test_stop_ends_the_robot_of_the_name_and_no_other():
     for name in ("one", "other"):
-        wholebody("start", "--driver", "loopback", "--name", name)
+        loopback(name)
     wholebody("stop", "--name", "one")
     assert daemon("one") is None
     assert process_of(DAEMON, "other") is not None
@@ -174,7 +186,7 @@ def follow(robot):
 
 
 def test_a_controller_is_told_when_its_daemon_dies():
-    wholebody("start", "--driver", "loopback")
+    loopback()
     wave = subprocess.Popen([sys.executable, EXAMPLES / "wave.py", "30"], stderr=subprocess.PIPE, text=True)
     with connect("look") as robot:
         wait_for(lambda: robot.wait() and robot.position("RSP") < -0.01)
@@ -188,10 +200,10 @@ def test_a_controller_is_told_when_its_daemon_dies():
 
 
 def test_a_controller_does_not_wait_for_a_robot_that_was_stopped_though_another_runs_under_its_name():
-    wholebody("start", "--driver", "loopback")
+    loopback()
     with connect("test") as robot:
-        wholebody("stop")
-        wholebody("start", "--driver", "loopback")
+        lifecycle.stop()
+        loopback()
         with pytest.raises(NoRobot, match="has gone"):
             follow(robot)
 

@@ -7,13 +7,14 @@ import sys
 import time
 
 import pytest
-from robot_processes import daemon, end_all, kill_daemon, wait_for, wholebody
+from robot_processes import daemon, end_all, wait_for, wholebody
 
 from wholebody import messages
 from wholebody.behaviors import crawling_goals, reaching_goals, walking_goals
 from wholebody.channels import Channel, directory
 from wholebody.drivers import Names
 from wholebody.errors import BadMessage, NoRobot, RoleTaken
+from wholebody.processes import lifecycle
 from wholebody.processes.launch_plan import LaunchPlan
 from wholebody.processes.registry import (
     ARMS,
@@ -54,8 +55,11 @@ def test_it_says_which_robot_driver_tier_and_scene_run_and_of_which_versions():
 
 
 def test_of_a_killed_process_the_record_stays_but_it_does_not_run():
-    wholebody("start", "--driver", "loopback")
-    kill_daemon()
+    with lifecycle.beside(DAEMON, plan=LaunchPlan("robot", "hubo2plus", "loopback")) as child:
+        child.until_ready()
+        assert [each.process for each in running()] == [child.pid]
+        child.process.kill()
+        child.process.wait()
     assert DAEMON.record_channel("robot") in directory.names()
     assert running_as(DAEMON) is None
     assert running() == []
