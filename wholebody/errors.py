@@ -32,9 +32,11 @@ WholebodyError
 ├── WrongRecord              (TypeError)          a record of another robot, or of another kind
 ├── BadReference             (ValueError)         a reference that no joint can follow
 ├── BadPeriod                (ValueError)         a period or rate that no loop can keep
+├── BadDriver            (TypeError)          a driver that lacks methods, or does not take such options
 ├── HardwareError                                 a bus or board that does not do what it must
 ├── NoRobot                                       no daemon runs a robot of that name
 ├── RobotTaken                                    another daemon runs the robot of that name
+├── RoleTaken                                     another process does that for the robot
 ├── DeskTaken                                     another process takes people's commands to the robot
 ├── NoClosedForm             (ValueError)         a chain of joints that only iteration can invert
 ├── BadGoal                  (ValueError)         a goal that is no pose, point or direction
@@ -226,6 +228,10 @@ class BadPeriod(WholebodyError, ValueError):
     """A period or rate that no loop can keep."""
 
 
+class BadDriver(WholebodyError, TypeError):
+    """A driver that lacks methods, or an option that is none or has another type; the text says what to give."""
+
+
 class HardwareError(WholebodyError):
     """A bus or board that does not do what it must."""
 
@@ -236,6 +242,10 @@ class NoRobot(WholebodyError):
 
 class RobotTaken(WholebodyError):
     """Another daemon runs the robot of that name."""
+
+
+class RoleTaken(WholebodyError):
+    """Another process has that role for the robot of that name."""
 
 
 class DeskTaken(WholebodyError):

@@ -16,6 +16,7 @@ from wholebody.errors import BadParameter, GoalNotDone
 from wholebody.estimation.support_view import view_channel, view_of
 from wholebody.locomotion.crawling.odometry import heading
 from wholebody.parameters.remote import Remote
+from wholebody.processes.registry import CRAWL
 
 pytestmark = pytest.mark.timeout(900)
 LONG = 600.0
@@ -29,9 +30,7 @@ class CrawlRig(Rig):
         super().__init__("atlas")
 
     def begin_controller(self):
-        command = [sys.executable, "-m", "wholebody.processes.crawl", NAME, self.robot.name]
-        self.controller = subprocess.Popen(command)
-        self._children.append(self.controller)
+        self.controller = self.begin(CRAWL)
         self.client = self.enter_context(CrawlingClient(NAME, timeout=90))
         self.world.client = CrawlingClient(NAME, timeout=90)  # for which time waits; the world closes it
 

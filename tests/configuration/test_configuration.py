@@ -11,7 +11,7 @@ import pytest
 import yaml
 from robot_processes import wholebody
 
-from wholebody.configuration import plugins
+from wholebody import plugins
 from wholebody.configuration.building import build
 from wholebody.configuration.reading import READY, find, read, ready
 from wholebody.configuration.schema import json_schema
@@ -108,7 +108,7 @@ WRONG = [
     (ROBOT, "robot: [dreamer", "this is no YAML"),
     (*more("controller: {type: wbosc, task_tolerace: 1}"), ":3: controller.task_tolerace: unknown key"),
     (*more("controller: wbsc"), ":3: controller: no controller 'wbsc'; closest: 'wbosc'"),
-    (*more("interface: simulaton"), "no interface 'simulaton'; closest: 'simulation'"),
+    (*more("interface: simulaton"), "no driver 'simulaton'; closest: 'simulation'"),
     (*more("servo_frequency: 0"), ":3: servo_frequency: input should be greater than 0"),
     (*more("transitions: {gaol: 1}"), "closest: 'goal'"),
 ]

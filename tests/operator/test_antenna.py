@@ -17,6 +17,7 @@ from walking_rig import NAME, Rig
 from wholebody.behaviors.reaching_client import ReachingClient
 from wholebody.errors import Refused
 from wholebody.operator.rcp.client import Client
+from wholebody.processes.registry import ARMS, CAMERA
 from wholebody.services import Stage
 from wholebody.simulation.scenes import footprints
 
@@ -37,8 +38,8 @@ def operators():
 def hall(seed, scene=SCENE):
     """A robot in the hall with all its processes, and a client of it."""
     with Rig(scene=scene, seed=seed, real_time=2.0) as rig:  # nobody waits for camera and arms
-        rig.begin("camera", rig.robot.name, scene)
-        rig.begin("arms", rig.robot.name)
+        rig.begin(CAMERA, scene=scene)
+        rig.begin(ARMS)
         command = [*MAIN, "rcp", "--port", "0", "--no-walk", "--no-camera", "--name", NAME]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:

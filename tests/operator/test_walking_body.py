@@ -194,12 +194,13 @@ def test_control_that_is_lost_in_any_way_stops_the_walk_and_given_back_it_does_n
 
 def test_a_velocity_is_walked_while_it_is_repeated_and_without_a_controller_the_daemon_holds(people):
     drive = people.begins("anne", "DRIVE 0.15 0 0")
-    while people.truth[0] < 0.25:
+    while (at := people.truth[0]) < 0.25:
+        told = people.now
         assert not any("COMPLETED" in line for line in people.says("anne", "DRIVE 0.15 0 0"))
         people.desk.update(people.now)
         time.sleep(0.01)
     assert people.end_of("anne", drive) == "COMPLETED", "half a second after the last word"
-    assert people.truth[0] < 0.7
+    assert people.truth[0] < at + 0.15 * (people.now - told) + 0.15, "no faster than told, and a step to stop"
 
     walk = people.begins("anne", "MOVE WALKING FORWARD 5 STEPS")
     far = people.truth[0] + 0.1

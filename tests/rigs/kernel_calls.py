@@ -239,6 +239,7 @@ def recorded(most: int = 40) -> list[Call]:
         tree, snapshot = model.tree, now.handle
         task = levels[1][0].handle(model)
         _kernels.tasks_rows(task, tree, snapshot, np.zeros((model.nv, 3)), np.zeros((5, 3)))
+        _kernels.model_evaluate_plainly(tree, snapshot, now.q, now.v)
         _kernels.model_jacobian(tree, snapshot, 1)
         quadratic = next(each for each in recorder.handles if "wholebody.Quadratic" in repr(each))
         output, report = next(each.arguments[2:] for each in recorder.calls if each.name == "quadratic_solve")

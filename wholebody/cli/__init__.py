@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import sys
+from typing import Annotated
 
 import typer
 
+from wholebody import __version__
 from wholebody.errors import WholebodyError
 
 COMMANDS = (
@@ -26,6 +28,7 @@ COMMANDS = (
     "read",
     "filter",
     "robots",
+    "drivers",
     "sim",
     "walk",
     "crawl",
@@ -35,6 +38,7 @@ COMMANDS = (
     "bridge",
     "page",
     "rcp",
+    "process",
     "bench",
 )
 """Each is a module here with a function of its own name, or a Typer `app` of commands."""
@@ -60,7 +64,11 @@ def application(asked: list[str]) -> typer.Typer:
     )
 
     @app.callback(help="Control humanoid robots: simulated, miniature or full size.")
-    def wholebody() -> None: ...
+    def wholebody(
+        version: Annotated[
+            bool, typer.Option("--version", callback=_version, is_eager=True, help="Print version and kernel variant.")
+        ] = False,
+    ) -> None: ...
 
     for name in [name for name in COMMANDS if name in asked] or COMMANDS:
         module = importlib.import_module(f"wholebody.cli.{name}")
@@ -69,3 +77,12 @@ def application(asked: list[str]) -> typer.Typer:
         else:
             app.command(name, context_settings=getattr(module, "CONTEXT", None))(getattr(module, name))
     return app
+
+
+def _version(asked: bool) -> None:
+    """Print the version and which variant of the kernels this processor runs, and end."""
+    if asked:
+        from wholebody import _kernels
+
+        print(f"wholebody {__version__}, kernels: {_kernels.model_variant()}")
+        raise typer.Exit

@@ -12,9 +12,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, create_model
 
-from wholebody.configuration import plugins
+from wholebody import plugins
 from wholebody.configuration.settings import Settings
-from wholebody.errors import BadParameter
+from wholebody.drivers.catalog import Option, find
+from wholebody.errors import BadDriver, BadParameter
 from wholebody.parameters import Packed
 from wholebody.parameters.parameter import Parameter, checked
 
@@ -44,7 +45,7 @@ def model_of(name: str, kind: type[Packed]) -> type[BaseModel]:
 
 @cache
 def options_of(kind: Any) -> type[BaseModel]:
-    """What can be said about a controller, robot interface or clock: the arguments that it has."""
+    """What can be said about a controller or clock: the arguments that it has."""
     function = kind.__init__ if inspect.isclass(kind) else kind
     hints = get_type_hints(function, include_extras=True)
     arguments = [each for each in inspect.signature(function).parameters.values() if each.default is not each.empty]
@@ -54,6 +55,38 @@ def options_of(kind: Any) -> type[BaseModel]:
         if each.name not in GIVEN_ELSEWHERE
     }
     return create_model(f"{getattr(kind, '__name__', 'Kind')}Options", __config__=FORBID, **fields)
+
+
+@cache
+def driver_options(name: str) -> type[BaseModel]:
+    """What can be said about a driver: its options, with units, bounds and meanings."""
+    fields: dict[str, Any] = {
+        each.name: (_option(name, each), Field(... if each.needed else None, description=each.meaning or None))
+        for each in find(name).options.values()
+    }
+    return create_model("DriverOptions", __config__=FORBID, **fields)
+
+
+def _option(driver: str, option: Option) -> Any:
+    """The type of an option, checked as the driver's door checks it."""
+
+    def check(value: Any) -> Any:
+        try:
+            return option.of(value, driver)
+        except BadDriver:
+            raise ValueError(f"expected {option.wanted}, not {value!r}") from None
+
+    kinds: dict[Any, dict[str, Any]] = {
+        bool: {"type": "boolean"},
+        int: {"type": "integer"},
+        float: {"type": "number"},
+        str: {"type": "string"},
+        tuple: {"type": "array", "items": {"type": "string"}},
+    }
+    schema = {"enum": list(option.type)} if isinstance(option.type, tuple) else kinds[option.type]
+    unit = option.unit if option.unit not in ("", "1") else ""
+    described = {"description": ", ".join(filter(None, (option.meaning, unit)))} if option.meaning or unit else {}
+    return Annotated[Any, PlainValidator(check), WithJsonSchema({**schema, **described})]
 
 
 def numbers_of(parameter: Parameter) -> Any:
@@ -129,7 +162,7 @@ def json_schema() -> dict[str, Any]:
             defined[f"{section}.{name}"] = _without_definitions(model.model_json_schema(ref_template=REFERENCE))
             kinds.append({"$ref": f"#/$defs/{section}.{name}"})
         schema["properties"][section]["items"] = {"anyOf": kinds}
-    for section, kind in (("controller", "controllers"), ("interface", "interfaces"), ("clock", "clocks")):
+    for section, kind in (("controller", "controllers"), ("interface", "drivers"), ("clock", "clocks")):
         schema["properties"][section] = {"anyOf": _parts(kind)}
     schema["properties"]["include"] = {
         "description": "files whose content comes first",
@@ -145,7 +178,8 @@ def _parts(kind: str) -> list[Any]:
     """A name alone, or a mapping with a type and its options."""
     found: list[Any] = [{"enum": list(plugins.names(kind))}]
     for name in plugins.names(kind):
-        part = _without_definitions(options_of(plugins.load(kind, name)).model_json_schema(ref_template=REFERENCE))
+        options = driver_options(name) if kind == "drivers" else options_of(plugins.load(kind, name))
+        part = _without_definitions(options.model_json_schema(ref_template=REFERENCE))
         part["properties"] = {"type": {"const": name}, **part.get("properties", {})}
         part["required"] = ["type"]
         found.append(part)

@@ -11,6 +11,7 @@
     robot.report                who moves which joint, what was refused
     robot.events                what happened once
     robot.to_simulator, robot.from_simulator, robot.simulated   the handshake with a simulator, and its state
+    robot.boards                where simulated boards or servos can be reached
     robot.things                where base and things that can be moved are, as the simulator knows it
 
 A machine has one robot, as a rule, and it is called `robot`; WHOLEBODY_ROBOT, or the option --name, calls it otherwise.
@@ -39,6 +40,7 @@ class Names:
         self.tick, self.timing, self.report = f"{robot}.tick", f"{robot}.timing", f"{robot}.report"
         self.to_simulator, self.from_simulator = f"{robot}.to_simulator", f"{robot}.from_simulator"
         self.simulated, self.things = f"{robot}.simulated", f"{robot}.things"
+        self.boards = f"{robot}.boards"
 
     def reference(self, controller: str) -> str:
         """What a controller wants."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from sys import getrefcount
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from wholebody import _kernels
 from wholebody.errors import UnknownFrame
 from wholebody.model import layout
-from wholebody.model.layout import Array, Integers, Values
+from wholebody.model.layout import Array, Integers
 
 if TYPE_CHECKING:
     from wholebody.model.model import Model
@@ -26,16 +26,17 @@ class Buffer:
     def __init__(self, tree: _kernels.Tree, integers: Integers) -> None:
         self.storage = np.full(layout.size(integers), 0.0)
         self.handle = _kernels.model_snapshot(tree, self.storage)
-        self.shown = Values(*(_read_only(each) for each in layout.carve_values(integers, self.storage)))
+        self.shown = layout.carve_values(integers, _read_only(self.storage))
         self.idle = 0
 
 
 class Pool:
     """Buffers to use again, once nobody holds a snapshot or an array that lies in them.
 
-    Who holds one is told by Python's own count of references, so nobody has to give anything back. The newest that is
-    free is taken, which is still in the processor's cache: a loop that keeps its last snapshot runs on two for ever.
-    What is held for long sinks to the other end, and falls out when there are too many.
+    Who holds one is told by Python's own counts of references, to the buffer and by arrays to its memory, so nobody has
+    to give anything back. The newest that is free is taken, which is still in the processor's cache: a loop that keeps
+    its last snapshot runs on two for ever. What is held for long sinks to the other end, and falls out when there are
+    too many.
     """
 
     KEPT = 4
@@ -43,6 +44,7 @@ class Pool:
     def __init__(self, tree: _kernels.Tree, integers: Integers) -> None:
         self._tree, self._integers = tree, integers
         self._buffers: deque[Buffer] = deque(maxlen=self.KEPT)
+        self.put: Callable[[Buffer], None] = self._buffers.append  # put a buffer back, held or not
         self.reserve(2)
 
     def reserve(self, count: int) -> None:
@@ -52,26 +54,22 @@ class Pool:
 
     def take(self) -> Buffer:
         """A buffer that nobody holds. Until it is put back, no other thread can take it."""
-        held: list[Buffer] = []
+        held: list[Buffer] | None = None
         try:
             while True:
                 buffer = self._buffers.pop()
-                if _holders(buffer) <= buffer.idle:
+                if getrefcount(buffer) + getrefcount(buffer.storage) <= buffer.idle:
                     break
-                held.append(buffer)
+                held = [buffer, *(held or ())]
         except IndexError:
             buffer = self._new()
-        if held:
-            self._buffers.extend(reversed(held))
+        if held is not None:
+            self._buffers.extend(held)
         return buffer
-
-    def put(self, buffer: Buffer) -> None:
-        """Put a buffer back, held or not."""
-        self._buffers.append(buffer)
 
     def _new(self) -> Buffer:
         buffer = Buffer(self._tree, self._integers)
-        buffer.idle = _holders(buffer)
+        buffer.idle = getrefcount(buffer) + getrefcount(buffer.storage)
         return buffer
 
 
@@ -242,8 +240,3 @@ def _read_only(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def _holders(buffer: Buffer) -> int:
-    """How many references there are to a buffer, and to its memory by arrays that lie in it."""
-    return sys.getrefcount(buffer) + sys.getrefcount(buffer.storage)

@@ -135,10 +135,10 @@ def _parameter(kind: type, name: str, hint: Any) -> Parameter | None:
     return Parameter(name, units[-1].symbol, bounds, sizes[-1] if sizes else None, whole, meaning)
 
 
-def meaning_in_docstring(kind: type, name: str) -> str:
-    """What the docstring of a class, or of one it inherits from, says of a field: `name  meaning`, in lines below."""
-    for each in kind.__mro__:
-        found = list(_lines_about(inspect.cleandoc(each.__dict__.get("__doc__") or ""), name))
+def meaning_in_docstring(kind: Any, name: str) -> str:
+    """What the docstring of a class, one it inherits from, or a function says of a name: `name  meaning`."""
+    for each in getattr(kind, "__mro__", (kind,)):
+        found = list(_lines_about(inspect.cleandoc(each.__doc__ or ""), name))
         if found:
             return " ".join(found)
     return ""

@@ -1,6 +1,6 @@
 """The crawling controller as a process: it takes goals from anybody through channels, and says what becomes of them.
 
-python -m wholebody.processes.crawl NAME ROBOT; a CrawlingClient talks to it, `wholebody set` changes its gait,
+`wholebody process crawl` begins it, a CrawlingClient talks to it, `wholebody set` changes its gait,
 `wholebody motion support NAME` shows what bears and where the centre of mass is.
 """
 
@@ -19,13 +19,14 @@ from wholebody.drivers.connection import Connection, connect
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import ControllerNames
-from wholebody.processes.main import as_process, each_state
+from wholebody.processes.main import Ready, StateLoop
 from wholebody.processes.walk import NOTHING_ELSE, SILENCE
 from wholebody.realtime import until_told
 
 
-def run(name: str, robot: str, goes_on: Callable[[], bool]) -> None:
-    """Connect, and do what is asked, until told to end."""
+def main(name: str = "", robot: str = "", *, ready: Ready) -> None:
+    """Connect, and do what is asked, until SIGTERM or SIGINT."""
+    goes_on = until_told()
     crawling = Crawling(robots.load(robot))
     names = ControllerNames(Names(name).robot, CONTROLLER)
     with (
@@ -34,6 +35,7 @@ def run(name: str, robot: str, goes_on: Callable[[], bool]) -> None:
         CrawlingServer(crawling, name) as server,
         SupportPublisher(Names(name).robot) as publisher,
     ):
+        ready()
         serve(connection, server, tuning, SupportDisplay(crawling.crawler, publisher), goes_on)
 
 
@@ -42,7 +44,7 @@ def serve(
 ) -> None:
     """The loop: newest state, parameters, goals, one cycle, one reference. Told to end, it comes to rest first."""
     ending = False
-    for going in each_state(connection, goes_on):
+    for going in StateLoop(connection, goes_on):
         if not ending and not going:
             ending = True
             server.end(connection.now, "the controller was told to end")
@@ -53,12 +55,3 @@ def serve(
             shown.look(connection.state)
         if ending and not server.moving:
             return
-
-
-def main(name: str, robot: str) -> None:
-    """Serve until SIGTERM or SIGINT."""
-    run(name, robot, until_told())
-
-
-if __name__ == "__main__":
-    as_process("crawl", main)

@@ -1,6 +1,6 @@
 """The walking controller as a process: it takes goals from anybody through channels, and says what becomes of them.
 
-python -m wholebody.processes.walk NAME ROBOT [STABILIZER]; `wholebody walk` begins it, a WalkingClient talks to it.
+`wholebody process walk`; `wholebody walk` begins it too, a WalkingClient talks to it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wholebody.drivers import Names
 from wholebody.drivers.connection import Connection, connect
 from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import ControllerNames
-from wholebody.processes.main import as_process, each_state
+from wholebody.processes.main import Ready, StateLoop
 from wholebody.realtime import until_told
 
 SILENCE = 0.02
@@ -29,8 +29,9 @@ NOTHING_ELSE: dict[str, Any] = {"tasks": [], "constraints": [], "events": {}, "s
 """What controllers of tasks tell of themselves besides their parameters."""
 
 
-def run(name: str, robot: str, stabilizer: str, goes_on: Callable[[], bool]) -> None:
-    """Connect, and do what is asked, until told to end."""
+def main(name: str = "", robot: str = "", stabilizer: str = "dcm", *, ready: Ready) -> None:
+    """Connect, and do what is asked, until SIGTERM or SIGINT."""
+    goes_on = until_told()
     walking = Walking(robots.load(robot), stabilizer=stabilizer)
     names = ControllerNames(Names(name).robot, CONTROLLER)
     with (
@@ -40,6 +41,7 @@ def run(name: str, robot: str, stabilizer: str, goes_on: Callable[[], bool]) -> 
         Channel(Names(name).report) as channel,
         channel.reader() as report,
     ):
+        ready()
         serve(connection, server, tuning, report, goes_on)
 
 
@@ -51,7 +53,7 @@ def serve(
     Joints on which others have a lease, by the daemon's report, are left to them.
     """
     walking, ending = server.walking, False
-    for going in each_state(connection, goes_on):
+    for going in StateLoop(connection, goes_on):
         time = connection.now
         if not ending and not going:
             ending = True
@@ -68,12 +70,3 @@ def serve(
         server.tell(time)
         if ending and (walking.standing or not walking.up):
             return
-
-
-def main(name: str, robot: str, stabilizer: str = "dcm") -> None:
-    """Serve until SIGTERM or SIGINT."""
-    run(name, robot, stabilizer, until_told())
-
-
-if __name__ == "__main__":
-    as_process("walk", main)

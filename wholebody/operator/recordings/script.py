@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 
 from wholebody.behaviors.walking_client import WalkingClient
-from wholebody.errors import BadFootsteps, GoalNotDone, NoController, NoRobot
+from wholebody.errors import BadFootsteps, GoalNotDone, NoController
 from wholebody.locomotion.walking.footsteps import Feet, Footstep, Place, StepLimits, in_place, to_place
 from wholebody.processes import lifecycle
-from wholebody.processes.launch_plan import plan_of
+from wholebody.processes.registry import Role, robot_of
 from wholebody.services import Stage
 
 Act = Callable[[float], float]
@@ -111,17 +109,15 @@ class Script:
         raise BadFootsteps(f"'{line}' is no order; say one of {', '.join(known)} and a number, such as 'walk 2'")
 
 
-STARTING = 60.0
-"""s. How long a controller may take to start."""
 LOOK_EVERY = 0.02  # s
 
 
 class Process(NamedTuple):
-    """A controller that can be begun: who talks to it, its module, and what it is told beside the robot's names."""
+    """A controller that can be begun: who talks to it, its role, and options beside the robot's name."""
 
     client: type[WalkingClient]
-    module: str
-    arguments: tuple[str, ...] = ()
+    role: Role
+    options: Mapping[str, Any] = {}
 
 
 def follow(name: str, lines: Sequence[str], controller: Process, console: Console) -> None:
@@ -150,11 +146,7 @@ def _joined(stack: ExitStack, name: str, controller: Process) -> WalkingClient:
     try:
         return stack.enter_context(controller.client(name, timeout=0.0))
     except NoController:
-        plan = plan_of(lifecycle.process_of(lifecycle.DAEMON, name))
-        if plan is None:
-            raise NoRobot(f"no robot called '{name}' is running; start one: wholebody start hubo2plus") from None
-    command = [sys.executable, "-m", controller.module, name, plan.robot, *controller.arguments]
-    child = subprocess.Popen(command)
-    stack.callback(child.wait)
-    stack.callback(child.terminate)
-    return stack.enter_context(controller.client(name, timeout=STARTING))
+        robot = robot_of(name)
+    child = stack.enter_context(lifecycle.beside(controller.role, name=name, robot=robot, **controller.options))
+    child.until_ready()
+    return stack.enter_context(controller.client(name))
