@@ -53,7 +53,7 @@ class Layout:
         return _dtype_of(self.description)
 
     def lines(self) -> list[str]:
-        """One line per field, for people: name, type, shape, offset; then the labels."""
+        """One line per field, to be read: name, type, shape, offset; then the labels."""
         return list(_rows(self.description))
 
     def difference(self, other: Layout) -> str:

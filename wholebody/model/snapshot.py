@@ -32,7 +32,7 @@ class Buffer:
 
 
 class Pool:
-    """Buffers to use again, once nobody holds a snapshot or an array that lies in them.
+    """Buffers that are used again once no snapshot or array in them is referenced.
 
     Who holds one is told by Python's own counts of references, to the buffer and by arrays to its memory, so nobody has
     to give anything back. The newest that is free is taken, which is still in the processor's cache: a loop that keeps
@@ -54,7 +54,7 @@ class Pool:
             self.put(self._new())
 
     def take(self) -> Buffer:
-        """A buffer that nobody holds. Until it is put back, no other thread can take it."""
+        """A buffer that is not referenced. Until it is put back, no other thread can take it."""
         held: list[Buffer] | None = None
         try:
             while True:

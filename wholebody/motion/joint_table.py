@@ -6,7 +6,7 @@
     0.0 0.01 -0.3
     0.0 0.02 -0.31
 
-Columns are parted by spaces, tabs or commas. What follows a # is a comment, but for the robot's name, if it is told,
+Columns are parted by spaces, tabs or commas. What follows a # is a comment, but for the robot's name, if it is given,
 and the period, in seconds. Instead of that there may be a first column `time`.
 """
 
@@ -147,7 +147,7 @@ class JointTable:
     def violations(self, limits: Limits, checker: CollisionChecker | None = None) -> list[Violation]:
         """Where limits are exceeded (of each joint and quantity the worst row), and every row that collides.
 
-        The velocity of a row is the way from the row before over the period, and its acceleration the change of that:
+        The velocity of a row is the difference to the row before over the period, its acceleration the change of that:
         what a robot does whose boards go straight from row to row.
         """
         limits = _in_order(limits, self.names, self.source)

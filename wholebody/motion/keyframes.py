@@ -68,7 +68,7 @@ class KeyFrame:
 class KeyFrames:
     """Key frames of a robot, checked when they are made.
 
-    spline is the way from frame to frame: "quartic", fourth-order interpolation, is smoothest, and swings beyond the
+    spline is the interpolation between frames: "quartic", of fourth order, is smoothest, and swings beyond the
     frames where a short duration follows a long one; "monotone" never goes beyond them.
     """
 
@@ -183,7 +183,7 @@ class KeyFrames:
     def violations(
         self, limits: Limits | None = None, checker: CollisionChecker | None = None, period: float = 0.01
     ) -> list[Violation]:
-        """Where frames, and the motion between them, exceed limits (the robot's own, unless told) or collide."""
+        """Where frames, and the motion between them, exceed limits (by default the robot's own) or collide."""
         bounds = limits or Limits.of(self.robot)
         positions = np.array([frame.position for frame in self.frames])
         found: list[Violation] = []

@@ -15,7 +15,7 @@ from wholebody.robots.robot import Robot
 
 
 class CollisionChecker(Protocol):
-    """Anything that can tell what collides in a posture."""
+    """Anything that finds what collides in a posture."""
 
     def check(self, q: Array) -> object:
         """What collides at joint positions q: nothing (None, False, an empty list) if all is well."""
@@ -55,7 +55,7 @@ class Limits:
     def of(
         cls, robot: Robot, *, acceleration: npt.ArrayLike = np.inf, jerk: npt.ArrayLike = np.inf, speed: float = 1.0
     ) -> Limits:
-        """The limits of a robot's moving joints; robots do not say their accelerations, so tell them here.
+        """The limits of a robot's moving joints; robots do not say their accelerations, so give them here.
 
         speed: the share of the velocity limits that may be used.
         """

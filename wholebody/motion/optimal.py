@@ -50,7 +50,7 @@ def jerk_limited(
 
     start, goal  positions, at rest; or samples of any trajectory, with velocity and acceleration
 
-    LimitsExceeded if it leaves the range of a joint on the way, as it must if the joint is too fast to stop in time.
+    LimitsExceeded if it leaves the range of a joint in between, as it must if the joint is too fast to stop in time.
     """
     try:
         import ruckig
@@ -111,7 +111,7 @@ def slowed(trajectory: Trajectory, factor: float) -> Retimed:
 def time_optimal(path: Trajectory | npt.ArrayLike, limits: Limits, grid: int = 1000) -> Retimed:
     """The fastest motion along a path, from rest to rest, within velocity and acceleration limits.
 
-    path  a trajectory, of which only the way counts, not the speed; or waypoints, joined by a natural cubic spline
+    path  a trajectory, of which only the path counts, not the speed; or waypoints, joined by a natural cubic spline
     grid  the number of parts in which the path is looked at; a trajectory is followed through twice as many points
 
     Between grid points it can exceed what was planned: the whole is slowed until its highest peak fits.
@@ -220,7 +220,7 @@ def _geometric(route: Trajectory) -> Any:
 
 
 def _places(path: Trajectory, count: int) -> Array:
-    """Points at equal distances along a trajectory: where it stops, time goes on and the way does not."""
+    """Points at equal distances along a trajectory: where it stops, time goes on and the path does not."""
     x = path.sample(np.linspace(0.0, path.duration, 20 * count + 1)).position
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
     if not way[-1] > 0:

@@ -33,11 +33,11 @@ CHECKED_EVERY = 0.02
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The references of a motion, a row for each period: first the way to where it begins, then the motion."""
+    """The references of a motion, a row for each period: first the approach to where it begins, then the motion."""
 
     rows: Array
     period: float
-    approach: int  # how many rows are on the way
+    approach: int  # how many rows the approach has
 
     @property
     def duration(self) -> float:
@@ -47,7 +47,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Played:
-    """How a motion went: how long the way to its beginning and itself took, and how far joints stayed behind."""
+    """How a motion went: how long its approach and itself took, and how far joints stayed behind."""
 
     approach: float  # s
     motion: float  # s
@@ -68,7 +68,7 @@ def plan(
 ) -> Plan:
     """All references from a posture to the end of a motion; LimitsExceeded if one of them is none for the robot.
 
-    speed, acceleration: at most, on the way to the beginning: a share of the velocity limits, and rad/s² or m/s².
+    speed, acceleration: at most, in the approach: a share of the velocity limits, and rad/s² or m/s².
     """
     if not 0 < speed <= 1:
         raise BadMotion(f"speed is a share of the velocity limits, above 0 and up to 1, not {speed}")
@@ -110,9 +110,9 @@ def _way(here: Array, there: Array, limits: Limits, speed: float, acceleration: 
 
 
 def posture_of(state: Record) -> Array:
-    """Where to go on from: what a joint was told, if it is about there, or else where it says it is."""
-    measured, told = np.array(state["position"]), np.array(state["reference"])
-    return np.where(np.abs(measured - told) < SAG, told, measured)
+    """Where to go on from: the commanded position of a joint, if it is about there, or else where it says it is."""
+    measured, commanded = np.array(state["position"]), np.array(state["reference"])
+    return np.where(np.abs(measured - commanded) < SAG, commanded, measured)
 
 
 def play(
@@ -131,7 +131,7 @@ def play(
     """Go to where a motion begins, go through it, and hold its end; all of it is checked before anything moves.
 
     state and reference are records of the robot, such as a channel's messages; limits are of all its joints. A beat
-    that comes late makes the motion longer, never faster. Whatever is raised on the way, the robot is stopped first.
+    that comes late makes the motion longer, never faster. Whatever is raised meanwhile, the robot is stopped first.
     """
     for record in (state, reference):
         if messages.labels(record.dtype) != limits.names:
@@ -162,7 +162,7 @@ def play(
 
 
 class Teacher:
-    """Takes a key frame from a state message whenever it is told to.
+    """Takes a key frame from a state message when asked.
 
         with Channel("hubo.state") as channel, channel.reader() as reader:
             teacher = Teacher(robot)
@@ -230,7 +230,7 @@ class Teacher:
         self.key_frames().write(path)
 
     def _duration(self, position: np.ndarray[Any, Any]) -> float:
-        """Twice the way over the velocity allowed: a motion from rest to rest is up to twice as fast as its mean."""
+        """Twice the distance over the velocity limit: a motion from rest to rest is up to twice as fast as its mean."""
         if not self.frames:
             return self.shortest
         fastest = self.speed * np.array([joint.velocity for joint in self.robot.moving])

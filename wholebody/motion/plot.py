@@ -27,7 +27,7 @@ def plot(
 ) -> None:
     """Draw position and velocity of each joint over time, with its limits in red where they are near.
 
-    joints: which; unless told, all that move.
+    joints: which; by default all that move.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg

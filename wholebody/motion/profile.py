@@ -27,7 +27,7 @@ class OnlineProfile:
     back. Between two steps the acceleration is constant: x⁺ = x + (v + v⁺) τ/2.
 
     velocity, acceleration  limits, one number for all joints or one for each; infinite where there is none
-    position, velocities    where the joints are now, and how fast; at zero and at rest, unless told
+    position, velocities    where the joints are now, and how fast; by default at zero and at rest
     names                   of the joints, for the text of errors
     """
 
@@ -86,7 +86,7 @@ class OnlineProfile:
         return bool((self.position == self._goal).all() and not self.velocity.any())
 
     def reset(self, position: npt.ArrayLike, velocities: npt.ArrayLike = 0.0) -> None:
-        """Begin anew somewhere else, at rest unless told."""
+        """Begin anew somewhere else, by default at rest."""
         x, v = self._vector(position, "position"), self._vector(velocities, "velocity")
         for name, value, limit in zip(self.names, v, self.numbers[FASTEST], strict=True):
             if abs(value) > limit:

@@ -17,11 +17,11 @@ SMALLEST = 12
 FRONT = 0.87
 """How far before its axis, in radii, half of what one sees of a round thing is: √(1 − ½²)."""
 PIXEL = 0.5
-"""px by which the middle of a blob is off."""
+"""px by which the middle of a colour region is off."""
 NEARER = 0.04
 """m that something is nearer than a thing whose part it hides; hands and parts of the thing itself may be a little."""
 BESIDE = 3
-"""px around a blob where that shows; at the very edge of it depths are mixed."""
+"""px around a colour region where that shows; at the very edge of it depths are mixed."""
 FEW = 3
 """px that may be wrong."""
 KNOWN = 0.004

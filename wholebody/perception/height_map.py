@@ -29,7 +29,7 @@ ground is taken to be then."""
 
 @dataclass(eq=False)
 class HeightMap:
-    """Cells of a size in metres, from a corner on, x then y; what nobody has seen is NaN."""
+    """Cells of a size in metres, from a corner on, x then y; cells not seen yet are NaN."""
 
     corner: tuple[float, float]
     cell: float

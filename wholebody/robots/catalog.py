@@ -1,4 +1,4 @@
-"""The robots there are: ours and other people's by name, anybody's by path.
+"""The catalogue of robots: installed ones by name, ours and others', and any URDF or MJCF by path.
 
 A robot by name is a module with a function `robot() -> Robot`, announced as an entry point:
 

@@ -268,7 +268,7 @@ class Robot:
         return tuple(self.index[joint] for joint in self.groups[name])
 
     def locked(self, positions: Mapping[str, float], name: str | None = None) -> Robot:
-        """Return the robot with some joints fixed where they are told: hands that do not matter, a braked torso."""
+        """Return the robot with some joints fixed at given positions: hands that do not matter, a braked torso."""
         for each in positions:
             self.joint(each)
         followers = {j.name: j.mimic for j in self.joints if j.mimic is not None and j.mimic.of in positions}

@@ -77,9 +77,9 @@ def collisions(world: World) -> list[Collision]:
 
 
 def tolerant(world: World) -> Robot:
-    """The robot with all pairs of links allowed to touch that are in each other as it stands, which nobody can mean.
+    """The robot with all pairs of links allowed to touch that are in each other as it stands, which cannot be meant.
 
-    Shapes of other people's robots, above all hulls of meshes, overlap where links meet; physics would tear them apart.
+    Shapes of robots from files, above all hulls of meshes, overlap where links meet; physics would tear them apart.
     """
     robot = world.robot
     stand(world, joint_positions(robot, None))

@@ -1,8 +1,8 @@
 """Things: what in a scene can be moved; where they are, and hands that hold them.
 
 A thing that is free can be taken; one on a ball joint, such as a lever, can only be pushed, and comes back. A hand is
-a group of fingers (`left_hand`) beyond a palm (`left_palm`). If its fingers are told to close and one of its links
-touches a free thing, that is welded to the palm's link as it lies there, until the fingers are told to open.
+a group of fingers (`left_hand`) beyond a palm (`left_palm`). If its fingers are commanded to close and one of its links
+touches a free thing, that is welded to the palm's link as it lies there, until the fingers are commanded to open.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wholebody.messages import Dtype
 from wholebody.robots.robot import Array, Robot
 
 CLOSED = 0.25
-"""Share of their way that the fingers of a closed hand are told to go."""
+"""Share of their range at which the command of a hand's fingers counts as closed."""
 SIDES = ("left", "right")
 OURS, MUJOCOS = np.array([0, 1, 2, 4, 5, 6, 3]), np.array([0, 1, 2, 6, 3, 4, 5])
 """From MuJoCo's pose, w first, to ours, and back."""
@@ -35,7 +35,7 @@ class Hand:
     closed: Array
 
     def share(self, positions: Array) -> float:
-        """How far the fingers are told to close, 0 to 1."""
+        """How far the fingers are commanded to close, 0 to 1."""
         told = positions[list(self.fingers)]
         return float(np.mean((told - self.open) / (self.closed - self.open)))
 
@@ -124,7 +124,7 @@ class Things:
         return {side: name for (side, name), weld in self._welds.items() if data.eq_active[weld]}
 
     def grip(self, model: Any, data: Any, told: Array) -> None:
-        """Close or open hands as their fingers are told; joints in the order of the robot's."""
+        """Close or open hands by the command of their fingers; joints in the order of the robot's."""
         if not self._hands:
             return
         held = self.held(data)

@@ -1,4 +1,4 @@
-"""Physics: the world goes on by MuJoCo's steps, and tells what perfect sensors would measure."""
+"""Physics: advances the world by MuJoCo's steps, and gives what perfect sensors would measure."""
 
 from __future__ import annotations
 

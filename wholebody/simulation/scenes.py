@@ -248,7 +248,7 @@ class Box(NamedTuple):
 
 
 def boxes(text: str) -> list[Box]:
-    """The boxes of a scene that nobody can move."""
+    """The fixed boxes of a scene."""
     root = ET.Element("mujoco")
     named(text)(root)
     found = []
@@ -260,7 +260,7 @@ def boxes(text: str) -> list[Box]:
 
 
 def footprints(text: str) -> list[Footprint]:
-    """The boxes of a scene that nobody can move, seen from above."""
+    """The fixed boxes of a scene, seen from above."""
     return [box.footprint for box in boxes(text)]
 
 

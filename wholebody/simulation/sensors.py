@@ -21,7 +21,7 @@ ZERO: Vector = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class SensorModel:
-    """How good the sensors are; perfect unless told otherwise.
+    """How good the sensors are; perfect by default.
 
     Noise is the standard deviation of a normal distribution, drawn anew at every reading; delays count control periods.
     """

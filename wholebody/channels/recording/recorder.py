@@ -33,8 +33,8 @@ ROOM = 2 * CHUNK + 256 * 1024
 LOOK_EVERY = 0.5
 """Seconds after which it looks for new channels."""
 PAUSE = 0.01
-"""Seconds from one look at the channels to the next. Who writes makes no system call then, as it would for somebody who
-waits, and is not driven out of its caches by a recorder that wakes up right behind it in every cycle."""
+"""Seconds from one look at the channels to the next. A writer makes no system call then, as it would for a reader
+that waits, and is not driven out of its caches by a recorder that wakes up right behind it in every cycle."""
 SHALLOW = 64
 """A channel that keeps fewer messages is waited for all the same: they could be gone after a pause."""
 MOST_AT_ONCE, MOST_WAITED_FOR = 4096, 64

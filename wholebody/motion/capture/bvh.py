@@ -12,7 +12,7 @@
     Frame Time: 0.0083333
     0 0 0 0 0 0 0 0 0
 
-What is wrong with a file is told with its line.
+An error in a file names its line.
 """
 
 from __future__ import annotations

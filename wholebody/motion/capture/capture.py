@@ -1,6 +1,6 @@
 """Capture: a captured motion in our conventions (metres, z up, x forward, right-handed), with its parts known.
 
-BVH files say nothing of units and axes. Both are told, or read off the skeleton at rest, in which it stands upright:
+BVH files say nothing of units and axes. Both are given, or read off the skeleton at rest, in which it stands upright:
 
     up        the axis along which the shoulders are farthest from the ankles
     forward   the axis along which the toes are farthest from the ankles (level, and across the hips)
@@ -76,9 +76,9 @@ class Capture:
         unit: str | float | None = None,
         handed: str | None = None,
     ) -> Capture:
-        """Read a BVH file; what is not told is detected (see the module). A first frame at rest is cut.
+        """Read a BVH file; what is not given is detected (see the module). A first frame at rest is cut.
 
-        parts    joints of body parts that their names do not tell: {"left_knee": "Joint07"}
+        parts    joints of body parts that their names do not say: {"left_knee": "Joint07"}
         up       "y", "z", "-y" …
         unit     one of UNITS, or metres in a unit
         handed   "right" or "left"

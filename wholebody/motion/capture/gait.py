@@ -67,9 +67,9 @@ class CapturedGait:
     swings    one of each limb, in the order of their middles
     period    seconds of a cycle
     stride    metres that the body gets in a cycle
-    heading   angle about z of the way, rad
+    heading   angle about z of the direction of motion, rad
     reach     limbs × 3: the limb from its root (hip or shoulder) while it bears, on average over the cycle
-              and both sides; x along the way, y to the left
+              and both sides; x along the direction of motion, y to the left
     """
 
     capture: Capture
@@ -83,7 +83,7 @@ class CapturedGait:
 
     @classmethod
     def of(cls, capture: Capture, limbs: Sequence[str] | None = None) -> CapturedGait:
-        """Cut the best cycle; CannotImitate if no cycle is found. limbs: those of crawling or walking, unless told."""
+        """Cut the best cycle; CannotImitate if no cycle is found. limbs: by default those of crawling or walking."""
         chosen = tuple(limbs) if limbs is not None else supporting_limbs(capture)
         flags = bearing(capture, chosen)
         swings = list(_swings(capture, chosen, flags))
@@ -167,8 +167,8 @@ def _height(capture: Capture, limb: str) -> Array:
 def _near_ground(capture: Capture, limbs: Sequence[str]) -> Flags:
     low = [_height(capture, limb) < GAIT * _leg(capture) for limb in limbs]
     trunk = np.abs(capture.part("left_shoulder")[:, 2] - capture.part("left_hip")[:, 2])
-    lying = trunk < 0.7 * capture.length("left_hip", "left_shoulder")
-    return np.asarray(np.logical_and.reduce([*low, lying] if "left_wrist" in limbs else low))
+    prone = trunk < 0.7 * capture.length("left_hip", "left_shoulder")
+    return np.asarray(np.logical_and.reduce([*low, prone] if "left_wrist" in limbs else low))
 
 
 def _swings(capture: Capture, limbs: Sequence[str], flags: Flags) -> Iterator[Swing]:

@@ -194,8 +194,8 @@ def _com_targets(
     places, targets = before.copy(), []
     for phase, limb in zip(phases, order, strict=True):
         points = [places[other] for other in range(len(order)) if other != limb]
-        wish = stance.com[:2] + np.array([stride * (phase - 0.5), 0.0])
-        targets.append(within(points, wish, margin))
+        requested = stance.com[:2] + np.array([stride * (phase - 0.5), 0.0])
+        targets.append(within(points, requested, margin))
         places[limb, 0] += stride
     return np.array(targets)
 

@@ -126,7 +126,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Quality:
-    """What a motion is worth, before anybody plays it. Metres and seconds.
+    """How good a motion is, before it is played. Metres and seconds.
 
     slide         how far a limb gets, at most, while it bears
     penetration   how deep a limb's surface sinks into the ground, at most
@@ -159,7 +159,7 @@ class Quality:
 
     @property
     def misfits(self) -> tuple[str, ...]:
-        """What keeps the robot from doing it, as far as can be told beforehand; what is worst comes first."""
+        """What keeps the robot from doing it, as far as is known beforehand; the worst first."""
         measures = [
             (self.speed[1], f"{self.speed[0]} would need {self.speed[1]:.0%} of its speed limit"),
             (self.effort[1], f"{self.effort[0]} would need {self.effort[1]:.0%} of its effort limit"),
@@ -216,7 +216,7 @@ def judged(
     joints = q[:, model.nq - len(model.joint_names) :]
     lower, upper = (np.array([getattr(joint, end) for joint in model.robot.moving]) for end in ("lower", "upper"))
     stopped = ((joints <= lower + 1e-6) | (joints >= upper - 1e-6)).mean(axis=0)
-    stopped[np.ptp(joints, axis=0) < 1e-9] = 0.0  # those that never move stand where they are told
+    stopped[np.ptp(joints, axis=0) < 1e-9] = 0.0  # those that never move are where they are commanded to be
     fastest = np.abs(np.diff(joints, axis=0)).max(axis=0, initial=0.0) / period
     speeds = fastest / [joint.velocity for joint in model.robot.moving]
     looks = np.unique(np.linspace(0, len(q) - 1, LOOKS).astype(int))

@@ -132,8 +132,8 @@ class Imitator:
         )
 
 
-def within(points_in_world: npt.ArrayLike, wish: npt.ArrayLike, margin: float) -> Array:
-    """The point (x, y) nearest to a wish that is a margin inside the polygon of points of contact (k × 3).
+def within(points_in_world: npt.ArrayLike, requested: npt.ArrayLike, margin: float) -> Array:
+    """The point (x, y) nearest to a requested one that is a margin inside the polygon of points of contact (k × 3).
 
     Where the polygon is too narrow for the margin, the point that is farthest inside it.
     """
@@ -141,9 +141,9 @@ def within(points_in_world: npt.ArrayLike, wish: npt.ArrayLike, margin: float) -
     if len(corners) < 3:
         return np.asarray(corners.mean(axis=0))
     normals, bounds = _half_planes(corners)
-    wanted = np.array(wish, np.float64)[:2]
+    wanted = np.array(requested, np.float64)[:2]
     if not np.isfinite(wanted).all() or not np.isfinite(margin):
-        raise BadMotion(f"the centre of mass is wished at {wanted}, {margin} m inside; these must be numbers")
+        raise BadMotion(f"the centre of mass is requested at {wanted}, {margin} m inside; these must be numbers")
     found = _candidates(normals, bounds - margin, wanted)
     if not found:
         return deepest(corners)
@@ -173,9 +173,9 @@ def _half_planes(corners: Array) -> tuple[Array, Array]:
     return normals, np.einsum("ij,ij->i", normals, corners)
 
 
-def _candidates(normals: Array, bounds: Array, wish: Array) -> list[Array]:
-    """The wish, its feet on the edges and the corners, as far as they are inside of all edges."""
-    points = [wish, *(wish - (n @ wish - b) * n for n, b in zip(normals, bounds, strict=True))]
+def _candidates(normals: Array, bounds: Array, requested: Array) -> list[Array]:
+    """The requested point, its nearest points on the edges, and the corners, as far as they are inside of all edges."""
+    points = [requested, *(requested - (n @ requested - b) * n for n, b in zip(normals, bounds, strict=True))]
     for i, j in combinations(range(len(normals)), 2):
         pair = normals[[i, j]]
         if abs(np.linalg.det(pair)) > 1e-9:

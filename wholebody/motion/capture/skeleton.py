@@ -199,7 +199,7 @@ NAMINGS = (
 
 
 def find_parts(skeleton: Skeleton, given: Mapping[str, str] | None = None) -> dict[str, int]:
-    """The node of each part; `given` names joints for parts, where names do not tell or tell wrongly.
+    """The node of each part; `given` names joints for parts, where names do not say it or are wrong.
 
     The chest and the toes may be missing; CannotImitate if another part is.
     """

@@ -1,4 +1,4 @@
-"""MJCF: read anybody's into the same Robot, with MuJoCo's own meaning of defaults, frames, joints and masses."""
+"""MJCF: read any robot from one into a Robot, with MuJoCo's meaning of defaults, frames, joints and masses."""
 
 from __future__ import annotations
 

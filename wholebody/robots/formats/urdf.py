@@ -1,4 +1,4 @@
-"""URDF: read anybody's, write ours."""
+"""URDF: read any robot from one, write a robot of ours as one."""
 
 from __future__ import annotations
 
