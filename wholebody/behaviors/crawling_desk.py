@@ -25,7 +25,7 @@ from wholebody.behaviors.walking_orders import (
     Stage,
 )
 from wholebody.errors import BadFootsteps, WholebodyError
-from wholebody.messages import Record
+from wholebody.messages import Reference, State
 from wholebody.motion.capture.gait import CRAWLING
 
 CONTROLLER = "crawl"
@@ -41,16 +41,16 @@ class CrawlingDesk(MovementDesk[UnderWay]):
         self.crawling = crawling
         self.on_limbs = False
         self._getting_there: OntoLimbs | None = None
-        self._do: dict[Kind, Callable[[Order, Record], None]] = {
+        self._do: dict[Kind, Callable[[Order, State], None]] = {
             Kind.STAND: self._get_on_limbs,
             Kind.GO: self._go,
             Kind.VELOCITY: self._move,
             Kind.STOP: self._stop,
         }
 
-    def cycle(self, state: Record, reference: Record) -> bool:
+    def cycle(self, state: State, reference: Reference) -> bool:
         """Take the next order, move, and tell; whether it moves the robot. Before its first order it does not."""
-        time = float(state["time"])
+        time = state.time
         if self._orders.next():
             self._take(state, time)
         moves = self._moved(state, reference)
@@ -70,7 +70,7 @@ class CrawlingDesk(MovementDesk[UnderWay]):
         self.crawling.stop()
         super().end(time, why)
 
-    def _moved(self, state: Record, reference: Record) -> bool:
+    def _moved(self, state: State, reference: Reference) -> bool:
         if self._getting_there is not None:
             if self._getting_there.cycle(state, reference):
                 self._getting_there, self.on_limbs = None, True
@@ -81,7 +81,7 @@ class CrawlingDesk(MovementDesk[UnderWay]):
 
     # How an order is taken.
 
-    def _take(self, state: Record, time: float) -> None:
+    def _take(self, state: State, time: float) -> None:
         number = int(self._orders.message["number"])
         try:
             order = self._checked()
@@ -101,13 +101,13 @@ class CrawlingDesk(MovementDesk[UnderWay]):
         wait = "wait until it is" if self._getting_there else "tell it to stand first, which means on its limbs"
         raise BadFootsteps(f"it is not on wrists and knees yet; {wait}")
 
-    def _get_on_limbs(self, order: Order, state: Record) -> None:
+    def _get_on_limbs(self, order: Order, state: State) -> None:
         if self.on_limbs:
             self.crawling.stop()
         elif self._getting_there is None:
             self._getting_there = OntoLimbs(self.crawling.crawler, state, order.values[0])
 
-    def _go(self, order: Order, _: Record) -> None:
+    def _go(self, order: Order, _: State) -> None:
         forward, leftward, turn = order.values[:3]
         if leftward or (forward and turn):
             raise BadFootsteps("it crawls a way forward or backward, or turns on the spot; give one of them")
@@ -116,10 +116,10 @@ class CrawlingDesk(MovementDesk[UnderWay]):
         else:
             self.crawling.crawl(distance=forward)
 
-    def _move(self, order: Order, _: Record) -> None:
+    def _move(self, order: Order, _: State) -> None:
         self.crawling.crawl(velocity=order.values[:3])
 
-    def _stop(self, _: Order, __: Record) -> None:
+    def _stop(self, _: Order, __: State) -> None:
         self.crawling.stop()
 
     # What becomes of it.

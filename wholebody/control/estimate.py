@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from wholebody.drivers import RobotInterface
 from wholebody.errors import BadProblem, UnknownName
-from wholebody.messages import Dtype, Record, labels
+from wholebody.messages import Dtype, Reference, State, labels
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.robots.robot import Robot
@@ -40,7 +40,7 @@ class Estimate:
     def __init__(self, model: Model, layout: Dtype) -> None:
         self.model = model
         self._memory = np.zeros(1, layout)
-        self.state: Record = self._memory[0]
+        self.state: State = self._memory[0]
         self.raw: npt.NDArray[np.uint8] = self._memory.view(np.uint8)  # the same as bytes
         self.position: Array = self._memory["position"][0]  # of all joints of the robot
         self.velocity: Array = self._memory["velocity"][0]
@@ -139,14 +139,14 @@ class BaseOnFoot:
             self._foot_to_world = self._base_to_world @ self.model.at(self._q).placement(frame)
         self._foot, self._frame = name, frame
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Fill in what was measured last, and the base; if a number is none, the base is not known."""
         self.robot.read(state)
-        base = state["base"]
-        if base["known"] and self._trusting:
+        base = state.base
+        if base.known and self._trusting:
             return
-        base["known"] = False
-        q, v = state["position"][self._columns], state["velocity"][self._columns]
+        base.known = False
+        q, v = state.position[self._columns], state.velocity[self._columns]
         if not math.isfinite(q.sum() + v.sum()):
             return
         self._q[7:], self._v[6:] = q, v
@@ -154,12 +154,12 @@ class BaseOnFoot:
         self._base_to_world = self._foot_to_world @ _inverse(snapshot.placement(self._frame))
         jacobian = snapshot.jacobian(self._frame)
         velocity = np.linalg.solve(jacobian[:, :6], -jacobian[:, 6:] @ v)
-        base["position"] = self._base_to_world[:3, 3]
-        base["orientation"] = quaternion_of_matrix(self._base_to_world[:3, :3])
-        base["linear_velocity"], base["angular_velocity"] = velocity[:3], velocity[3:]
-        base["known"] = self._found = True
+        base.position[:] = self._base_to_world[:3, 3]
+        base.orientation[:] = quaternion_of_matrix(self._base_to_world[:3, :3])
+        base.linear_velocity[:], base.angular_velocity[:] = velocity[:3], velocity[3:]
+        base.known = self._found = True
 
-    def write(self, reference: Record) -> None:
+    def write(self, reference: Reference) -> None:
         """Command the joints of the reference's mask."""
         self.robot.write(reference)
 

@@ -161,7 +161,7 @@ class Smoothing:
         np.copyto(self._spoken_for, mask)
         self.filters.apply(wanted["position"], self._before, self._state.message["position"], self._command)
         message = self._writer.message
-        message.setfield(wanted, wanted.dtype, 0)
+        message.copy_from(wanted)
         np.copyto(message["position"], self._command, where=message["mode"] == Mode.POSITION)
         message["time"] = self._state.message["time"]
         self._writer.put()

@@ -27,7 +27,7 @@ from wholebody.estimation.contacts import ContactDetector, ContactSettings, Feet
 from wholebody.estimation.records import Readings, numbers_of, read_only
 from wholebody.estimation.sensor_faults import Faults, FrozenSensors, FrozenSettings
 from wholebody.estimation.support import AnkleSpring, SupportFilter, SupportNoise
-from wholebody.messages import Dtype, Record
+from wholebody.messages import Dtype, State
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Buffer
@@ -124,7 +124,7 @@ class BalanceEstimator:
         """Forget everything; the next state begins anew."""
         self._started = False
 
-    def update(self, state: Record) -> Balance:
+    def update(self, state: State) -> Balance:
         """Take a state; the same one again changes nothing, one from before is refused and counted."""
         readings = self._readings
         readings.take(state)
@@ -151,12 +151,12 @@ class BalanceEstimator:
             _kernels.estimation_show(*self._parts)
         return self.balance
 
-    def fill_base(self, state: Record) -> None:
+    def fill_base(self, state: State) -> None:
         """Write pose and velocity of the base into a state, for whoever reads it there, as a whole-body servo does."""
-        base, balance = state["base"], self.balance
-        base["position"], base["orientation"] = balance.base_in_world, balance.orientation
-        base["linear_velocity"], base["angular_velocity"] = balance.base_velocity, balance.angular_velocity
-        base["known"] = True
+        base, balance = state.base, self.balance
+        base.position[:], base.orientation[:] = balance.base_in_world, balance.orientation
+        base.linear_velocity[:], base.angular_velocity[:] = balance.base_velocity, balance.angular_velocity
+        base.known = True
 
     @property
     def time(self) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody.errors import UnknownName, WrongRecord
-from wholebody.messages import Dtype, Record, labels
+from wholebody.messages import Dtype, State, labels
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 
@@ -77,7 +77,7 @@ class Readings:
         """Quaternion, angular velocity and acceleration of the IMU."""
         self.places = _places(layout)
 
-    def take(self, state: Record) -> None:
+    def take(self, state: State) -> None:
         """Copy a state of the same layout."""
         if state.dtype is not self._accepted:
             if state.dtype != self.layout or labels(state.dtype) != labels(self.layout):

@@ -17,7 +17,7 @@ import numpy as np
 from wholebody import messages
 from wholebody.drivers import Clock, RobotInterface
 from wholebody.errors import BadMotion, BadState, LimitsExceeded, WrongRecord
-from wholebody.messages import Record
+from wholebody.messages import Reference, State
 from wholebody.motion.keyframes import KeyFrame, KeyFrames
 from wholebody.motion.limits import CollisionChecker, Limits, Violation, collisions
 from wholebody.motion.profile import OnlineProfile
@@ -109,9 +109,9 @@ def _way(here: Array, there: Array, limits: Limits, speed: float, acceleration: 
     return here + np.array(shares[:-1])[:, None] * (there - here)
 
 
-def posture_of(state: Record) -> Array:
+def posture_of(state: State) -> Array:
     """Where to go on from: what a joint was told, if it is about there, or else where it says it is."""
-    measured, told = np.array(state["position"]), np.array(state["reference"])
+    measured, told = np.array(state.position), np.array(state.reference)
     return np.where(np.abs(measured - told) < SAG, told, measured)
 
 
@@ -119,8 +119,8 @@ def play(
     trajectory: Trajectory,
     robot: RobotInterface,
     clock: Clock,
-    state: Record,
-    reference: Record,
+    state: State,
+    reference: Reference,
     limits: Limits,
     *,
     speed: float = 0.2,
@@ -136,21 +136,21 @@ def play(
     for record in (state, reference):
         if messages.labels(record.dtype) != limits.names:
             raise WrongRecord(f"the limits are of {', '.join(limits.names[:6])} …, and the record is of other joints")
-    reference["time"] = clock.tick()
+    reference.time = clock.tick()
     robot.read(state)
     whole = plan(
         trajectory, posture_of(state), limits, clock.period, speed=speed, acceleration=acceleration, checker=checker
     )
-    reference["mode"], reference["mask"] = messages.Mode.POSITION, True
-    reference["velocity"], reference["effort"] = 0.0, 0.0
+    reference.mode[:], reference.mask[:] = messages.Mode.POSITION, True
+    reference.velocity[:], reference.effort[:] = 0.0, 0.0
     errors = np.zeros((len(whole.rows) + max(1, round(hold / clock.period)), len(limits.names)))
     try:
         for index in range(len(errors)):
-            reference["position"] = whole.rows[min(index, len(whole.rows) - 1)]
+            reference.position[:] = whole.rows[min(index, len(whole.rows) - 1)]
             robot.write(reference)
-            reference["time"] = clock.tick()
+            reference.time = clock.tick()
             robot.read(state)
-            np.subtract(state["position"], reference["position"], out=errors[index])
+            np.subtract(state.position, reference.position, out=errors[index])
     except BaseException:
         robot.stop()
         raise

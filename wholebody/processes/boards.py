@@ -65,9 +65,9 @@ def main(text: str) -> None:
     with Channel(boards_channel(plan.name), messages.event(), writers=1) as channel, channel.writer() as writer:
 
         def announce(name: str, ports: Sequence[int]) -> None:
-            writer.message["text"] = name.encode()
-            writer.message["count"] = len(ports)
-            writer.message["values"][: len(ports)] = ports
+            writer.message.text = name
+            writer.message.count = len(ports)
+            writer.message.values[: len(ports)] = ports
             writer.put()
 
         say(f"{robot.name}, {plan.behind}")

@@ -22,6 +22,7 @@ from wholebody.behaviors.base_pose import BasePose, frame
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.errors import BadSimulation
+from wholebody.messages import State
 from wholebody.parameters.owned import Opened
 from wholebody.perception.camera_frames import (
     DEPTH,
@@ -116,7 +117,7 @@ class Eye(Opened):
         super().__init__()
         self._camera = Camera(robot, scene)
         self._opened.callback(self._camera.close)
-        self._state = Subscription(Names(name).state)
+        self._state = Subscription(Names(name).state, State)
         self._truth = Subscription(Names(name).things)
         self._pose, self._unknown = BasePose(name), standing(robot, next(iter(robot.postures)))
         self._frames = self._writer(camera_channel(name), frame_record(), DEPTH, 1)
@@ -128,12 +129,12 @@ class Eye(Opened):
     def look(self) -> None:
         """Take a picture, if there is something new; from where is what the robot believes, not the truth."""
         state, truth = self._state.take(), self._truth.take()
-        if state is None or truth is None or state["time"] == self._last:
+        if state is None or truth is None or state.time == self._last:
             return
         base = self._pose.of(state)  # before it draws: the robot goes on meanwhile
-        self._last = float(state["time"])
+        self._last = state.time
         there = frame(truth["base"][:3], truth["base"][3:])
-        self._camera.put(np.nan_to_num(state["position"]), there, np.array(truth["pose"]))
+        self._camera.put(np.nan_to_num(state.position), there, np.array(truth["pose"]))
         picture, camera_to_base = self._camera.picture(), self._camera.to_base(there)
         self._show(self._last, picture, camera_to_base, self._unknown if base is None else base)
         if self._camera.things and base is not None:

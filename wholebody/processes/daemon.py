@@ -128,8 +128,8 @@ def announced(plan: Plan) -> Announced:
         while time.monotonic() < until:
             if (reader.latest() or reader.sequence) and reader.process in channel.writer_processes():
                 said = reader.message
-                ports = tuple(int(number) for number in said["values"][: int(said["count"])])
-                return Announced(bytes(said["text"]).decode(), ports)
+                ports = tuple(int(number) for number in said.values[: said.count])
+                return Announced(said.text, ports)
             time.sleep(0.01)
     raise HardwareError(f"no simulated boards of '{plan.name}' within {BOARDS_SECONDS:g} s")
 

@@ -36,7 +36,7 @@ from wholebody.drivers.hubo_can.transmitter import CURRENTS_EVERY, Asking, Port,
 from wholebody.drivers.hubo_can.wiring import Board, Wiring
 from wholebody.drivers.interface import Answer
 from wholebody.errors import HardwareError
-from wholebody.messages import Measured, Mode, Record, Status, Verb
+from wholebody.messages import Measured, Mode, Reference, State, Status, Verb
 from wholebody.robots.robot import Robot
 
 SILENT_AFTER = 20
@@ -75,7 +75,7 @@ class CanRobot:
         self.ports = tuple(Port(bus) for bus in buses)
         n = len(robot.joint_names)
         self._array: np.ndarray[Any, Any] = np.zeros(1, robot.state_dtype())
-        self._state: Record = self._array[0]
+        self._state: State = self._array[0]
         self._position, self._velocity = self._array["position"][0], self._array["velocity"][0]
         self._measured = self._array["measured"][0]
         self.listening = Listening(robot, wiring, self._array)
@@ -114,15 +114,15 @@ class CanRobot:
         events, self._events = self._events, []
         return events
 
-    def write(self, reference: Record) -> None:
+    def write(self, reference: Reference) -> None:
         """Tell all boards where to be: the joints of the mask as the reference says, the others as before."""
-        mask, wanted = reference["mask"], reference["position"]
+        mask, wanted = reference.mask, reference.position
         if self.waiting.any():
             self.waiting &= ~(mask & (np.abs(wanted - self._position) < NEAR) & (self._heard > 0))
         np.copyto(self.held, wanted, where=mask & np.isfinite(wanted))
         self._tell()
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Ask all boards and sensors, wait for the answers as long as they may take, and fill in what is known."""
         if self.patience > 0:
             self._ask()
@@ -130,9 +130,9 @@ class CanRobot:
         else:
             self._collect(self.now())
             self._ask()
-        state.setfield(self._state, self._state.dtype, 0)
+        state.copy_from(self._state)
         for joint in self._verbs.homing:
-            state["status"][joint] &= ~np.uint32(Status.HOMED)  # not before references go through again
+            state.status[joint] &= ~np.uint32(Status.HOMED)  # not before references go through again
 
     def stop(self) -> None:
         """Hold every joint where it is."""

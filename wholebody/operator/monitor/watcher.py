@@ -13,7 +13,7 @@ from wholebody import robots
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.errors import NoRobot, WholebodyError
-from wholebody.messages import Record, Refusal, labels
+from wholebody.messages import Event, Reference, Refusal, Report, State, Tick, Timing, labels
 from wholebody.operator.monitor.status_view import (
     ControllerView,
     EventView,
@@ -47,9 +47,9 @@ class Watcher:
 
     def __init__(self, name: str = "") -> None:
         names = self.names = Names(name)
-        self._state, self._report = Subscription(names.state), Subscription(names.report)
-        self._tick, self._timing = Subscription(names.tick), Subscription(names.timing)
-        self._events = Subscription(names.events)
+        self._state, self._report = Subscription(names.state, State), Subscription(names.report, Report)
+        self._tick, self._timing = Subscription(names.tick, Tick), Subscription(names.timing, Timing)
+        self._events = Subscription(names.events, Event)
         self._wanted: dict[str, Subscription] = {}
         self._shown_stages: tuple[StageView, ...] = ()
         self._stages_at = 0.0
@@ -75,9 +75,11 @@ class Watcher:
             raise NoRobot(nothing_runs(self.names.robot))
         past = self._state.past(RECENT)
         robot, behind, groups = self._description(process)
-        names = [] if report is None else [text(name) for name in report["controller"]]
+        names = [] if report is None else [text(name) for name in report.controller]
         wanted = {
-            name: self._wanted.setdefault(name, Subscription(self.names.reference(name))) for name in names if name
+            name: self._wanted.setdefault(name, Subscription(self.names.reference(name), Reference))
+            for name in names
+            if name
         }
         newest = {name: message for name, tap in wanted.items() if (message := tap.take()) is not None}
         return Picture(
@@ -87,19 +89,19 @@ class Watcher:
             process=process,
             uptime=uptime(process),
             silent=self._state.age,
-            time=float(state["time"]),
-            tick=int(state["tick"]),
+            time=state.time,
+            tick=state.tick,
             rate=past.rate,
             speed=0.0 if past.span == 0 else float(np.ptp(past.messages["time"])) / past.span,
-            period=0.0 if tick is None else float(tick["period"]),
-            missed=0 if tick is None else int(tick["missed"]),
-            stopped=report is not None and bool(report["stopped"]),
+            period=0.0 if tick is None else tick.period,
+            missed=0 if tick is None else tick.missed,
+            stopped=report is not None and report.stopped,
             joints=joint_views(state, report, newest, groups),
             sensors=sensor_views(state),
             controllers=() if report is None else self._controllers(report, names, wanted),
             refusals={}
             if report is None
-            else {kind.name.lower().replace("_", " "): int(report["refused"][kind]) for kind in Refusal},
+            else {kind.name.lower().replace("_", " "): int(report.refused[kind]) for kind in Refusal},
             stages=self._stages(),
             events=self._recent_events(uptime(process)),
         )
@@ -115,21 +117,21 @@ class Watcher:
         tick = self._tick.take()
         if report is None or tick is None:
             raise NoRobot(nothing_runs(self.names.robot))
-        limits = np.minimum(report["step_limit"] / tick["period"], FASTEST)
+        limits = np.minimum(report.step_limit / tick.period, FASTEST)
         return {joint: float(limit) for joint, limit in zip(labels(report.dtype), limits, strict=True)}
 
     def _controllers(
-        self, report: Record, names: list[str], wanted: dict[str, Subscription]
+        self, report: Report, names: list[str], wanted: dict[str, Subscription]
     ) -> tuple[ControllerView, ...]:
         joints = np.array(labels(report.dtype))
         return tuple(
             ControllerView(
                 name=name,
-                received=int(report["received"][i]),
+                received=int(report.received[i]),
                 rate=wanted[name].past(RECENT).rate,
-                period=float(report["period"][i]),
+                period=float(report.period[i]),
                 age=wanted[name].age if math.isfinite(wanted[name].age) else None,
-                joints=tuple(str(joint) for joint in joints[report["owner"] == i]),
+                joints=tuple(str(joint) for joint in joints[report.owner == i]),
             )
             for i, name in enumerate(names)
             if name

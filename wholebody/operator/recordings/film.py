@@ -56,7 +56,7 @@ class Film:
             return
         self._next = max(self._next, simulation.time) + 1 / RATE
         message, base = self._writer.message, simulation.base_to_world
-        message["position"] = simulation.truth["position"]
+        message["position"] = simulation.truth.position
         message["base"] = (*base[:3, 3], *_roll_pitch_yaw(base))
         self._writer.put()
 
