@@ -24,7 +24,7 @@ class Loopback:
     def __init__(self, robot: Robot) -> None:
         self._array: np.ndarray[Any, Any] = np.zeros(1, robot.state_dtype())
         self._state: State = self._array[0]
-        self._position = self._array["position"][0]
+        self._position = self._state.position
         self._position[:] = [float(np.clip(0.0, joint.lower, joint.upper)) for joint in robot.moving]
         self._state["status"], self._state["measured"] = _READY, Measured.POSITION
         self._commanded = self._position.copy()

@@ -7,7 +7,7 @@ and a record that changes in a later version is another layout, not a silent mis
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -152,6 +152,15 @@ def event() -> np.dtype[Event]:
 def labels(dtype: Dtype, kind: str = "joints") -> tuple[str, ...]:
     """Return the names a record was built with: joints, imus or force_torques."""
     return tuple(dtype.metadata.get(kind, ())) if dtype.metadata else ()
+
+
+def offset(dtype: Dtype, *path: str) -> int:
+    """Where a field begins in a record, in bytes; of a field of a record within, with the names on the way to it."""
+    begin = 0
+    for name in path:
+        fields: Mapping[str, Any] = dtype.base.fields or {}
+        dtype, begin = fields[name][0], begin + int(fields[name][1])
+    return begin
 
 
 def _labelled(fields: list[Any], **names: Sequence[str]) -> Dtype:

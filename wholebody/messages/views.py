@@ -110,6 +110,15 @@ class Reference(Record):
     mask: Booleans
 
 
+class References(Rows[Reference]):
+    """References of several controllers; an attribute is the field of all of them, one row each."""
+
+    period: Floats
+    silence: Integers
+    lease: Booleans
+    mask: Booleans
+
+
 class BoardCommand(Record):
     """A console's request to the boards."""
 

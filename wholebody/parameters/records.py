@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-Dtype = np.dtype[Any]
+from wholebody.messages import Dtype, Floats, Record
 
 TEXT = 240
 PART = 4096
@@ -52,9 +52,16 @@ class ControllerNames:
         return f"{self.first}.{name}"
 
 
-def value_record(size: int) -> Dtype:
+class Value(Record):
     """One value of a parameter: when (in the time of whoever sends it), and its numbers."""
-    return np.dtype([("time", "<f8"), ("values", "<f8", (size,))], align=True)
+
+    time: float
+    values: Floats
+
+
+def value_record(size: int) -> np.dtype[Value]:
+    """The layout of a value of so many numbers."""
+    return Value.of(np.dtype([("time", "<f8"), ("values", "<f8", (size,))], align=True))
 
 
 def about_record() -> Dtype:

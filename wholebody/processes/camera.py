@@ -41,6 +41,7 @@ from wholebody.realtime import until_told
 from wholebody.robots.geometry import standing
 from wholebody.robots.robot import Array, Placement, Robot, Sensor
 from wholebody.simulation import Simulation
+from wholebody.simulation.objects import ThingsMessage
 
 WIDTH, HEIGHT = 320, 240
 FIELD_OF_VIEW = math.radians(45.0)
@@ -118,7 +119,7 @@ class Eye(Opened):
         self._camera = Camera(robot, scene)
         self._opened.callback(self._camera.close)
         self._state = Subscription(Names(name).state, State)
-        self._truth = Subscription(Names(name).things)
+        self._truth = Subscription(Names(name).things, ThingsMessage)
         self._pose, self._unknown = BasePose(name), standing(robot, next(iter(robot.postures)))
         self._frames = self._writer(camera_channel(name), frame_record(), DEPTH, 1)
         self._seen = self._writer(seen_channel(name), seen_record(), DEPTH, 1)
@@ -133,8 +134,8 @@ class Eye(Opened):
             return
         base = self._pose.of(state)  # before it draws: the robot goes on meanwhile
         self._last = state.time
-        there = frame(truth["base"][:3], truth["base"][3:])
-        self._camera.put(np.nan_to_num(state.position), there, np.array(truth["pose"]))
+        there = frame(truth.base[:3], truth.base[3:])
+        self._camera.put(np.nan_to_num(state.position), there, np.array(truth.pose))
         picture, camera_to_base = self._camera.picture(), self._camera.to_base(there)
         self._show(self._last, picture, camera_to_base, self._unknown if base is None else base)
         if self._camera.things and base is not None:
@@ -143,10 +144,10 @@ class Eye(Opened):
     def _show(self, time: float, picture: npt.NDArray[np.uint8], camera_to_base: Array, base: Array) -> None:
         data = jpeg(steadied(picture, camera_to_base, base))[:LARGEST]
         message = self._frames.message
-        message["time"], message["turned"], message["size"] = time, turned(base), len(data)
-        message["camera"], message["field_of_view"] = base @ camera_to_base, FIELD_OF_VIEW
-        message["camera"][:3, :3] = upright(base) @ camera_to_base[:3, :3]
-        message["jpeg"][: len(data)] = np.frombuffer(data, np.uint8)
+        message.time, message.turned, message.size = time, turned(base), len(data)
+        message.camera[:], message.field_of_view = base @ camera_to_base, FIELD_OF_VIEW
+        message.camera[:3, :3] = upright(base) @ camera_to_base[:3, :3]
+        message.jpeg[: len(data)] = np.frombuffer(data, np.uint8)
         self._frames.put()
 
     def _find(self, time: float, picture: npt.NDArray[np.uint8], camera_to_world: Array) -> None:

@@ -18,6 +18,7 @@ from wholebody.behaviors.walking_orders import CONTROLLER
 from wholebody.channels import Channel, Reader
 from wholebody.drivers import Names
 from wholebody.drivers.connection import Connection, connect
+from wholebody.messages import Report
 from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import ControllerNames
 from wholebody.processes.main import as_process, each_state
@@ -37,13 +38,15 @@ def run(name: str, robot: str, stabilizer: str, goes_on: Callable[[], bool]) -> 
         connect(CONTROLLER, name, period=SILENCE) as connection,
         Desk(names, walking_parameters(walking), {"robot": robot, **NOTHING_ELSE}) as tuning,
         WalkingDesk(walking, name) as desk,
-        Channel(Names(name).report) as channel,
+        Channel(Names(name).report, kind=Report) as channel,
         channel.reader() as report,
     ):
         serve(connection, desk, tuning, report, goes_on)
 
 
-def serve(connection: Connection, desk: WalkingDesk, tuning: Desk, report: Reader, goes_on: Callable[[], bool]) -> None:
+def serve(
+    connection: Connection, desk: WalkingDesk, tuning: Desk, report: Reader[Report], goes_on: Callable[[], bool]
+) -> None:
     """The loop: newest state, orders, parameters, one cycle, one reference. Told to end, it comes to a stand first.
 
     Joints on which others have a lease, by the daemon's report, are left to them.
@@ -59,7 +62,7 @@ def serve(connection: Connection, desk: WalkingDesk, tuning: Desk, report: Reade
             desk.serve(time)
         tuning.serve(time)
         if report.latest():
-            walking.leave(np.flatnonzero(report.message["leased"]))
+            walking.leave(np.flatnonzero(report.message.leased))
         if desk.moves:
             walking.cycle(connection.state, connection.reference)
             connection.put()

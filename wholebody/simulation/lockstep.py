@@ -121,7 +121,7 @@ class _Simulator:
         simulation.read(self._states.message)
         self._states.put()
         things = self._things.message
-        things["time"], things["base"], things["pose"] = simulation.time, simulation.base_pose, simulation.thing_poses
+        things.time, things.base[:], things.pose[:] = simulation.time, simulation.base_pose, simulation.thing_poses
         self._things.put()
         self._beats.message.time, self._beats.message.number = self._simulation.time, self._number
         self._beats.put()

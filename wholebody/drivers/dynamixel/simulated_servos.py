@@ -23,6 +23,7 @@ from wholebody.drivers.dynamixel.packets import (
 from wholebody.drivers.dynamixel.registers import GREATEST, SPEED_UNIT, unsigned
 from wholebody.drivers.dynamixel.table import Integers, ServoTable
 from wholebody.drivers.interface import Plant
+from wholebody.messages import State
 from wholebody.robots.robot import Robot
 
 STEP = 0.001
@@ -55,7 +56,7 @@ class Servos:
             self._memory[:, address] = value
         self._shown = False  # whether registers show the state
         self._overloaded = np.zeros(n, np.uint8)
-        self._state = np.zeros(1, robot.state_dtype())[0]
+        self._state: State = np.zeros(1, robot.state_dtype())[0]
         plant.read(self._state)
         self._sent_to = np.array(self._state["position"])  # where each is being led, at its speed
         self._goal = np.array(self._sent_to)
@@ -64,7 +65,7 @@ class Servos:
     def advance(self) -> None:
         """Let one step go by."""
         powered = self._memory[:, registers.TORQUE_ENABLE] > 0
-        position = self._state["position"]
+        position = self._state.position
         np.copyto(self._sent_to, position, where=~powered)
         far = self._speed() * self.step
         self._sent_to += np.clip(self._goal - self._sent_to, -far, far)
@@ -134,10 +135,10 @@ class Servos:
         """Bring the registers of what is measured up to date, for all at once."""
         if self._shown:
             return
-        turn, load = self.table.direction, self._state["effort"] / self._effort
+        turn, load = self.table.direction, self._state.effort / self._effort
         self._overloaded[:] = np.where(np.abs(load) > 1, int(Fault.OVERLOAD), 0)
-        self._put_all(registers.PRESENT_POSITION, self.table.counts(self._state["position"]))
-        self._put_all(registers.PRESENT_SPEED, unsigned(turn * self._state["velocity"] / SPEED_UNIT))
+        self._put_all(registers.PRESENT_POSITION, self.table.counts(self._state.position))
+        self._put_all(registers.PRESENT_SPEED, unsigned(turn * self._state.velocity / SPEED_UNIT))
         self._put_all(registers.PRESENT_LOAD, unsigned(turn * load * GREATEST))
         self._shown = True
 

@@ -74,11 +74,13 @@ class CanRobot:
         self.simulated = all(getattr(bus, "simulated", False) for bus in buses)
         self.ports = tuple(Port(bus) for bus in buses)
         n = len(robot.joint_names)
-        self._array: np.ndarray[Any, Any] = np.zeros(1, robot.state_dtype())
-        self._state: State = self._array[0]
-        self._position, self._velocity = self._array["position"][0], self._array["velocity"][0]
-        self._measured = self._array["measured"][0]
-        self.listening = Listening(robot, wiring, self._array)
+        self._state: State = np.zeros(1, robot.state_dtype())[0]
+        self._position, self._velocity, self._measured = (
+            self._state.position,
+            self._state.velocity,
+            self._state.measured,
+        )
+        self.listening = Listening(robot, wiring, self._state)
         self._asking = tuple(Asking(robot, wiring, bus) for bus in range(wiring.buses))
         motors = {motor.joint: motor for board in wiring.active for motor in board.motors}
         self.unwired = tuple(name for name in robot.joint_names if name not in motors)
@@ -188,7 +190,7 @@ class CanRobot:
 
     def status(self, joint: int) -> int:
         """The Status flags of a joint."""
-        return int(self._array["status"][0, joint])
+        return int(self._state.status[joint])
 
     def _tell(self) -> None:
         # A joint that waits goes on with where it is, so that control comes on gently.

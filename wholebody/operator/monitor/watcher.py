@@ -141,7 +141,7 @@ class Watcher:
         self._events.take()
         past, now = self._events.past(EVENTS), time.monotonic()
         return tuple(
-            EventView(text(message["name"]), text(message["text"]), now - float(stamp))
+            EventView(message.name, message.text, now - float(stamp))
             for stamp, message in zip(past.stamps, past.messages, strict=True)
             if now - stamp < within
         )

@@ -19,7 +19,7 @@ import numpy as np
 from wholebody import robots
 from wholebody.channels import Channel
 from wholebody.errors import MissingExtra, WholebodyError
-from wholebody.messages import Dtype
+from wholebody.messages import Floats, Record
 from wholebody.robots.robot import Placement, Robot
 from wholebody.simulation import Simulation
 from wholebody.simulation.film import Recording
@@ -35,9 +35,18 @@ STRIP_EVERY = 4.0
 """s from one picture of the filmstrip to the next."""
 
 
-def frame_record(robot: Robot) -> Dtype:
+class FilmFrame(Record):
     """Where the robot is: joints, and position and roll, pitch, yaw of its base in world; `over` ends the film."""
-    return np.dtype([("position", "<f8", (len(robot.moving),)), ("base", "<f8", (6,)), ("over", "?")], align=True)
+
+    position: Floats
+    base: Floats  # type: ignore[assignment]  # numpy's own `base` of a record says nothing
+    over: bool
+
+
+def frame_record(robot: Robot) -> np.dtype[FilmFrame]:
+    """The layout of a frame."""
+    fields: list[Any] = [("position", "<f8", (len(robot.moving),)), ("base", "<f8", (6,)), ("over", "?")]
+    return FilmFrame.of(np.dtype(fields, align=True))
 
 
 class Film:
@@ -56,8 +65,8 @@ class Film:
             return
         self._next = max(self._next, simulation.time) + 1 / RATE
         message, base = self._writer.message, simulation.base_to_world
-        message["position"] = simulation.truth.position
-        message["base"] = (*base[:3, 3], *_roll_pitch_yaw(base))
+        message.position[:] = simulation.truth.position
+        message.base[:] = (*base[:3, 3], *_roll_pitch_yaw(base))
         self._writer.put()
 
     def __enter__(self) -> Self:
@@ -66,7 +75,7 @@ class Film:
 
     def __exit__(self, *_: object) -> None:
         """Say that it is over, and wait for what is still to be drawn."""
-        self._writer.message["over"] = True
+        self._writer.message.over = True
         self._writer.put()
         try:
             self._process.wait(PATIENCE)
@@ -98,7 +107,7 @@ def draw(channel: str, robot: Robot, scene: str, folder: Path) -> None:
         while os.getppid() == parent:
             if not reader.wait(0.2, mode="next"):
                 continue
-            if reader.message["over"]:
+            if reader.message.over:
                 return
             _pose(world, reader.message)
             for film in films[0 if drawn % round(STRIP_EVERY * RATE) == 0 else 1 :]:
@@ -106,11 +115,11 @@ def draw(channel: str, robot: Robot, scene: str, folder: Path) -> None:
             drawn += 1
 
 
-def _pose(world: Simulation, frame: Any) -> None:
+def _pose(world: Simulation, frame: FilmFrame) -> None:
     lower, upper = np.array([(joint.lower, joint.upper) for joint in world.robot.moving]).T
-    xyz, rpy = frame["base"][:3], frame["base"][3:]
+    xyz, rpy = frame.base[:3], frame.base[3:]
     at = Placement((float(xyz[0]), float(xyz[1]), float(xyz[2])), (float(rpy[0]), float(rpy[1]), float(rpy[2])))
-    world.reset(np.clip(frame["position"], lower, upper), base=at)
+    world.reset(np.clip(frame.position, lower, upper), base=at)
 
 
 if __name__ == "__main__":

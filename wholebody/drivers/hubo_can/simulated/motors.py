@@ -15,7 +15,7 @@ import numpy.typing as npt
 from wholebody.drivers.hubo_can.replies import HOMED, MotorStatus
 from wholebody.drivers.hubo_can.simulated.homing import Homing
 from wholebody.drivers.interface import Plant
-from wholebody.messages import Status
+from wholebody.messages import State, Status
 from wholebody.robots.robot import Robot
 
 Array = npt.NDArray[np.float64]
@@ -91,7 +91,7 @@ class Motors:
         self.plant, self.counts_per_radian, self.homing = plant, counts_per_radian, homing
         self.duty_driven = duty_driven
         self.time = 0.0
-        self.state = np.zeros(1, robot.state_dtype())[0]
+        self.state: State = np.zeros(1, robot.state_dtype())[0]
         self.plant.read(self.state)
         self.position: Array = self.state["position"]
         self.velocity: Array = self.state["velocity"]
