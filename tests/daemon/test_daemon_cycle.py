@@ -266,7 +266,7 @@ def test_a_joint_that_is_off_is_followed_and_refuses_references():
             rig.interface._commanded[number] = 0.01 * k  # moved by hand
             rig.put("mine", {"RSP": 0.02, "REB": -0.03})
             rig.go()
-            assert rig.command("RSP") == rig.cycle.state["position"][number]
+            assert rig.command("RSP") == rig.cycle.state.position[number]
         assert rig.command("REB") == -0.03
         assert rig.refused(Refusal.NOT_READY, "RSP") > 0
         rig.interface._array["status"][0, number] = 7

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from wholebody.drivers import RobotInterface
 from wholebody.errors import BadProblem, UnknownName
-from wholebody.messages import Dtype, Reference, State, labels
+from wholebody.messages import Dtype, Reference, State, labels, offset
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.robots.robot import Robot
@@ -33,36 +33,34 @@ class Estimate:
         trouble = estimate.update()     # "" if all is well; else q and v stay as they were
         model.at(estimate.q, estimate.v)
 
-    The base of a floating robot comes from state["base"], which has it in the order and axes of the model. Whoever
+    The base of a floating robot comes from state.base, which has it in the order and axes of the model. Whoever
     estimates it otherwise (from feet and an IMU) writes it there.
     """
 
     def __init__(self, model: Model, layout: Dtype) -> None:
         self.model = model
-        self._memory = np.zeros(1, layout)
-        self.state: State = self._memory[0]
-        self.raw: npt.NDArray[np.uint8] = self._memory.view(np.uint8)  # the same as bytes
-        self.position: Array = self._memory["position"][0]  # of all joints of the robot
-        self.velocity: Array = self._memory["velocity"][0]
+        memory = np.zeros(1, State.of(layout))
+        self.state: State = memory[0]
+        self.raw: npt.NDArray[np.uint8] = memory.view(np.uint8)  # the same as bytes
+        self.position, self.velocity = self.state.position, self.state.velocity  # of all joints of the robot
         self.joints = columns(model, layout)
         self.q = model.neutral()
         self.v = np.zeros(model.nv)
         joints = len(model.joint_names)
         self._q_joints, self._v_joints = self.q[-joints:], self.v[-joints:]
-        self._known = self._memory["base"]["known"]
-        self._base = _numbers_of_base(self._memory)
+        self._base = _numbers_of_base(self.raw, layout)
         self._turn = self._base[3:7]
 
     @property
     def time(self) -> float:
         """When the state was measured."""
-        return float(self._memory["time"][0])
+        return self.state.time
 
     def update(self) -> str:
         """Take q and v from the state; what is wrong with it, if anything is: then they stay as they were."""
         total = self.position.sum() + self.velocity.sum()
         if self.model.floating:
-            if not self._known[0]:
+            if not self.state.base.known:
                 return BASE_UNKNOWN
             total += self._base.sum()
         if not math.isfinite(total):
@@ -86,11 +84,10 @@ def columns(model: Model, layout: Dtype) -> Integers:
     return np.array([index[name] for name in model.joint_names], np.int64)
 
 
-def _numbers_of_base(memory: npt.NDArray[np.void]) -> Array:
+def _numbers_of_base(raw: npt.NDArray[np.uint8], layout: Dtype) -> Array:
     """Position, quaternion, linear and angular velocity of the base: they lie one behind the other."""
-    assert memory.dtype.fields is not None
-    first = memory.dtype.fields["base"][1]
-    numbers: Array = memory.view(np.uint8)[first : first + 8 * 13].view(np.float64)
+    first = offset(layout, "base")
+    numbers: Array = raw[first : first + 8 * 13].view(np.float64)
     return numbers
 
 

@@ -24,7 +24,9 @@ Texts = npt.NDArray[np.bytes_]
 
 
 if TYPE_CHECKING:
-    _Void = np.generic[bytes]  # for mypy, fields are attributes and nothing else
+
+    class _Void(np.generic[bytes]):  # for mypy, fields are attributes and nothing else
+        def __new__(cls, *values: Any) -> Self: ...
 else:
     _Void = np.void
 

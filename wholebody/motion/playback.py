@@ -17,7 +17,7 @@ import numpy as np
 from wholebody import messages
 from wholebody.drivers import Clock, RobotInterface
 from wholebody.errors import BadMotion, BadState, LimitsExceeded, WrongRecord
-from wholebody.messages import Reference, State
+from wholebody.messages import Dtype, Reference, State
 from wholebody.motion.keyframes import KeyFrame, KeyFrames
 from wholebody.motion.limits import CollisionChecker, Limits, Violation, collisions
 from wholebody.motion.profile import OnlineProfile
@@ -164,7 +164,7 @@ def play(
 class Teacher:
     """Takes a key frame from a state message whenever it is told to.
 
-        with Channel("hubo.state") as channel, channel.reader() as reader:
+        with Channel("hubo.state", kind=State) as channel, channel.reader() as reader:
             teacher = Teacher(robot)
             reader.latest()
             teacher.take(reader.message, name="reach")
@@ -184,7 +184,7 @@ class Teacher:
 
     def take(
         self,
-        state: Any,
+        state: State,
         name: str = "",
         *,
         duration: float | None = None,
@@ -192,18 +192,18 @@ class Teacher:
         stop: bool = False,
     ) -> KeyFrame:
         """Keep the measured positions of a state message as the next frame."""
-        self.check(state)
-        position = np.array(state["position"], np.float64).reshape(-1)
+        self.check(state.dtype)
+        position = np.array(state.position, np.float64).reshape(-1)
         seconds = self._duration(position) if duration is None else float(duration)
         frame = KeyFrame(position, seconds, name or f"pose {len(self.frames) + 1}", tuple(contacts), stop)
         KeyFrames(self.robot, (*self.frames, frame), "what is taught")  # checks it
         self.frames.append(frame)
         return frame
 
-    def check(self, state: Any) -> None:
-        """WrongRecord if this is no state of the robot."""
-        joints = messages.labels(state.dtype)
-        if joints != self.robot.joint_names or "position" not in (state.dtype.names or ()):
+    def check(self, layout: Dtype) -> None:
+        """WrongRecord if messages of this layout are no states of the robot."""
+        joints = messages.labels(layout)
+        if joints != self.robot.joint_names or "position" not in (layout.names or ()):
             raise WrongRecord(
                 f"this is no state of {self.robot.name}: its joints are {', '.join(joints[:6]) or 'not named'} …, "
                 f"not {', '.join(self.robot.joint_names[:6])} …"

@@ -83,11 +83,21 @@ def answer_record(size: int) -> Dtype:
     return np.dtype([*fields, ("count", "<u4"), ("values", "<f8", (count,))], align=True)
 
 
-def applied_record(size: int) -> Dtype:
+class Applied(Record):
     """A parameter that was set from outside: when, before which cycle, which, and to what."""
+
+    time: float
+    cycle: int
+    index: int
+    count: int
+    values: Floats
+
+
+def applied_record(size: int) -> np.dtype[Applied]:
+    """The layout of a parameter that was set, of up to so many numbers."""
     count = max(size, LEAST)
     fields = [("time", "<f8"), ("cycle", "<u8"), ("index", "<u4"), ("count", "<u4"), ("values", "<f8", (count,))]
-    return np.dtype(fields, align=True)
+    return Applied.of(np.dtype(fields, align=True))
 
 
 def long_record(size: int) -> Dtype:

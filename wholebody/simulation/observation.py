@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from wholebody.messages import Dtype, Measured, MeasuredMotion, MeasuredWrench, State, Status
+from wholebody.messages import Dtype, Measured, MeasuredMotion, MeasuredWrench, State, Status, offset
 from wholebody.robots.robot import Array, Robot
 from wholebody.simulation.ground import LIMIT_TOLERANCE
 from wholebody.simulation.world import World
@@ -47,8 +47,8 @@ class Truth:
 
     def _per_joint(self, layout: Dtype) -> Array:
         """Position, velocity, acceleration and effort as rows: they lie one behind the other."""
-        rows, offset = len(self.position), layout.fields["position"][1] if layout.fields else 0
-        raw = self._array.view(np.uint8)[offset : offset + 4 * 8 * rows]
+        rows, begin = len(self.position), offset(layout, "position")
+        raw = self._array.view(np.uint8)[begin : begin + 4 * 8 * rows]
         numbers: Array = raw.view(np.float64).reshape(4, rows)
         return numbers
 
@@ -130,7 +130,7 @@ class Measurement:
     """What was measured in one period: `numbers` by field, of sensors as rows."""
 
     def __init__(self, layout: Dtype) -> None:
-        memory, names = np.zeros(1, layout), layout.names or ()
+        memory, names = np.zeros(1, State.of(layout)), layout.names or ()
         self.record: State = memory[0]
         self._bytes = memory.view(np.uint8)
         self.numbers: dict[str, Array] = {field: memory[field][0] for field in JOINT_FIELDS}

@@ -36,7 +36,7 @@ def crawl_frames(robot: Robot, velocity: Velocity, cycles: float) -> KeyFrames:
     time, since, bearing = 0.0, 0.0, crawler.target.bearing
     while time < LONGEST:
         time += crawler.period
-        state["time"] = time
+        state.time = time
         crawler.cycle(state, reference)
         if crawler.pattern.steps >= 4 * cycles:
             crawler.pattern.velocity = Velocity()
