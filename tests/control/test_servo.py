@@ -54,10 +54,10 @@ def test_at_the_goal_the_command_is_what_gravity_needs(model):
     servo.run(0.005)
     gravity = model.at(model.posture("stand")).g
     driven = model.actuated_joints[1:]  # the first motor also bears the joint that has none
-    assert robot.written["effort"][0][driven] == pytest.approx(gravity[driven], abs=1e-9)
-    assert robot.written["effort"][0][0] == pytest.approx(gravity[0] + gravity[1], abs=1e-9)
-    assert (robot.written["mode"][0] == Mode.EFFORT).all()
-    assert robot.written["mask"][0].all()
+    assert robot.written.effort[driven] == pytest.approx(gravity[driven], abs=1e-9)
+    assert robot.written.effort[0] == pytest.approx(gravity[0] + gravity[1], abs=1e-9)
+    assert (robot.written.mode == Mode.EFFORT).all()
+    assert robot.written.mask.all()
 
 
 def test_an_exception_of_a_behavior_stops_the_robot_and_is_raised_again(model):
@@ -79,13 +79,13 @@ def test_a_state_that_is_no_number_leaves_the_last_command_and_is_counted(model)
     robot = Paper(model.robot)
     servo = Servo(robot, robot, WBOSC(model), hold(model))
     servo.run(0.005)
-    before = robot.written["effort"][0].copy()
-    robot.state.velocity[0][3] = np.nan
+    before = robot.written.effort.copy()
+    robot.state.velocity[3] = np.nan
     servo.run(0.01)
-    assert np.array_equal(robot.written["effort"][0], before)
+    assert np.array_equal(robot.written.effort, before)
     assert servo.counters.faults == 10
     assert "number" in servo.faults[-1][1]
-    robot.state.velocity[0][3] = 0.0
+    robot.state.velocity[3] = 0.0
     servo.run(0.005)
     assert servo.counters.faults == 10
     assert servo.counters.faults_in_a_row == 0
@@ -97,7 +97,7 @@ def test_faults_that_go_on_stop_the_robot(model, trouble):
     servo = Servo(robot, robot, WBOSC(model), hold(model), patience=0.02, max_staleness=0.01)
     servo.run(0.005)
     if trouble == "nan":
-        robot.state.position[0][0] = np.inf
+        robot.state.position[0] = np.inf
     else:
         robot.measured = robot.ticks * PERIOD
     with pytest.raises(ControlLost, match="stopped"):
@@ -111,10 +111,10 @@ def test_a_goal_that_is_no_number_is_a_fault_and_the_last_safe_command_stays(mod
     behavior = hold(model)
     servo = Servo(robot, robot, WBOSC(model), behavior)
     servo.run(0.005)
-    before = robot.written["effort"][0].copy()
+    before = robot.written.effort.copy()
     behavior(0, None).task("posture").goal[2] = np.nan
     servo.run(0.003)
-    assert np.array_equal(robot.written["effort"][0], before)
+    assert np.array_equal(robot.written.effort, before)
     assert servo.counters.faults == 3
     assert "posture" in servo.faults[-1][1]
 

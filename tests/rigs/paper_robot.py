@@ -19,7 +19,7 @@ class Paper:
         self.state = np.zeros(1, robot.state_dtype())[0]
         self.state.position[:] = robot.posture("stand")
         self.state.base.known, self.state.base.orientation[:] = True, (0, 0, 0, 1)
-        self.written = np.zeros(1, robot.reference_dtype())
+        self.written = np.zeros(1, robot.reference_dtype())[0]
         self.writes = self.stops = self.ticks = self.missed = 0
         self.measured = None  # an instant at which measuring ended
 
@@ -34,7 +34,7 @@ class Paper:
 
     def write(self, reference):
         self.events.append("write")
-        self.written[0] = reference
+        self.written.copy_from(reference)
         self.state.reference[:] = reference.position
         self.writes += 1
 

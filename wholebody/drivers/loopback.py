@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
+from wholebody import messages
 from wholebody.drivers.interface import Answer
 from wholebody.messages import Measured, Mode, Reference, State, Status, Verb
 from wholebody.robots.robot import Robot
@@ -22,11 +23,10 @@ class Loopback:
     modes = frozenset({Mode.POSITION})
 
     def __init__(self, robot: Robot) -> None:
-        self._array: np.ndarray[Any, Any] = np.zeros(1, robot.state_dtype())
-        self._state: State = self._array[0]
+        self._state = messages.new(robot.state_dtype())
         self._position = self._state.position
         self._position[:] = [float(np.clip(0.0, joint.lower, joint.upper)) for joint in robot.moving]
-        self._state["status"], self._state["measured"] = _READY, Measured.POSITION
+        self._state.status[:], self._state.measured[:] = _READY, Measured.POSITION
         self._commanded = self._position.copy()
         self._read_into: State | None = None
         self._written: Reference | None = None

@@ -209,7 +209,7 @@ class SimulatorLink:
         """Command every joint to hold where it was last; before there is a state, nothing."""
         with contextlib.suppress(Exception):
             if self._states.sequence:
-                hold: Reference = np.zeros(1, self._reference_layout)[0]
+                hold = messages.new(self._reference_layout)
                 hold.position[:], hold.mode[:], hold.mask[:] = self._states.message.position, Mode.POSITION, True
                 hold.time = self._now
                 self.write(hold)

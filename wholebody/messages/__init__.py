@@ -33,7 +33,7 @@ from wholebody.messages.layouts import (
     tick,
     timing,
 )
-from wholebody.messages.record import Booleans, Dtype, Floats, Integers, Record, Rows, Texts, watched
+from wholebody.messages.record import Booleans, Dtype, Floats, Integers, Record, Rows, Texts, new, watched
 from wholebody.messages.views import (
     Base,
     BoardCommand,
@@ -47,8 +47,10 @@ from wholebody.messages.views import (
     References,
     Report,
     State,
+    States,
     Tick,
     Timing,
+    Timings,
 )
 
 __all__ = [
@@ -81,15 +83,18 @@ __all__ = [
     "Rows",
     "Silence",
     "State",
+    "States",
     "Status",
     "Texts",
     "Tick",
     "Timing",
+    "Timings",
     "Verb",
     "board_command",
     "board_reply",
     "event",
     "labels",
+    "new",
     "offset",
     "reference",
     "report",

@@ -7,7 +7,7 @@ it. With the environment variable WHOLEBODY_DEBUG set, an older view raises OldV
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast, get_type_hints, overload
 
@@ -130,7 +130,14 @@ class Record(_Void, metaclass=_Fields):
             return array
 
 
+M = TypeVar("M", bound=np.generic)
 R = TypeVar("R", bound=Record)
+
+
+def new(dtype: np.dtype[M]) -> M:
+    """One message of a layout, all zeros."""
+    message: M = np.zeros(1, dtype)[0]
+    return message
 
 
 class Rows(Sequence[R]):
@@ -140,8 +147,12 @@ class Rows(Sequence[R]):
     """The dtype of one."""
 
     def __init__(self, array: npt.NDArray[Any]) -> None:
-        self._records: tuple[R, ...] = tuple(array)
+        self._array = array
         self.__dict__.update({name: array[name] for name in array.dtype.names or ()})
+
+    @cached_property
+    def _records(self) -> tuple[R, ...]:
+        return tuple(self._array)
 
     @overload
     def __getitem__(self, index: int) -> R: ...
@@ -153,7 +164,7 @@ class Rows(Sequence[R]):
 
     def __len__(self) -> int:
         """How many there are."""
-        return len(self._records)
+        return len(self._array)
 
 
 @cache

@@ -94,6 +94,13 @@ class State(Record):
     base: Base  # type: ignore[assignment]  # numpy's own `base` of a record says nothing
 
 
+class States(Rows[State]):
+    """States of several cycles, one row each."""
+
+    time: Floats
+    position: Floats
+
+
 class Reference(Record):
     """What a controller wants of the joints of its mask."""
 
@@ -155,6 +162,13 @@ class Timing(Record):
     number: int
     missed: int
     late: float
+    took: Floats
+
+
+class Timings(Rows[Timing]):
+    """Timings of several cycles, one row each."""
+
+    late: Floats
     took: Floats
 
 

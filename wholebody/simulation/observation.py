@@ -130,7 +130,8 @@ class Measurement:
     """What was measured in one period: `numbers` by field, of sensors as rows."""
 
     def __init__(self, layout: Dtype) -> None:
-        memory, names = np.zeros(1, State.of(layout)), layout.names or ()
+        memory: np.ndarray[Any, Any] = np.zeros(1, State.of(layout))
+        names = layout.names or ()
         self.record: State = memory[0]
         self._bytes = memory.view(np.uint8)
         self.numbers: dict[str, Array] = {field: memory[field][0] for field in JOINT_FIELDS}

@@ -18,6 +18,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from wholebody import messages
 from wholebody.errors import BadSimulation, UnknownName
 from wholebody.messages import Mode, Reference, State
 from wholebody.robots.robot import Array, Placement, Robot, Vector
@@ -300,12 +301,12 @@ class Simulation:
 
     def new_state(self) -> State:
         """A state to read into."""
-        record: State = np.zeros(1, self._layout)[0]
+        record = messages.new(self._layout)
         return record
 
     def new_reference(self) -> Reference:
         """A reference that holds the posture commanded last, all joints in its mask, in position mode."""
-        record: Reference = np.zeros(1, self.robot.reference_dtype())[0]
+        record = messages.new(self.robot.reference_dtype())
         record.position[:], record.mode[:], record.mask[:] = self._servo.position, Mode.POSITION, True
         return record
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from wholebody import messages
 from wholebody.drivers.dynamixel import registers
 from wholebody.drivers.dynamixel.packets import (
     BROADCAST,
@@ -23,7 +24,6 @@ from wholebody.drivers.dynamixel.packets import (
 from wholebody.drivers.dynamixel.registers import GREATEST, SPEED_UNIT, unsigned
 from wholebody.drivers.dynamixel.table import Integers, ServoTable
 from wholebody.drivers.interface import Plant
-from wholebody.messages import State
 from wholebody.robots.robot import Robot
 
 STEP = 0.001
@@ -56,9 +56,9 @@ class Servos:
             self._memory[:, address] = value
         self._shown = False  # whether registers show the state
         self._overloaded = np.zeros(n, np.uint8)
-        self._state: State = np.zeros(1, robot.state_dtype())[0]
+        self._state = messages.new(robot.state_dtype())
         plant.read(self._state)
-        self._sent_to = np.array(self._state["position"])  # where each is being led, at its speed
+        self._sent_to = np.array(self._state.position)  # where each is being led, at its speed
         self._goal = np.array(self._sent_to)
         self._put_all(registers.GOAL_POSITION, table.counts(self._sent_to))
 

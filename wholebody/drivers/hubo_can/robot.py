@@ -27,6 +27,7 @@ import can
 import numpy as np
 import numpy.typing as npt
 
+from wholebody import messages
 from wholebody.drivers.hubo_can.board_commands import BoardVerbs
 from wholebody.drivers.hubo_can.budget import Budget, exchanges
 from wholebody.drivers.hubo_can.frames import BITRATE, READ_TIMEOUT, worst_bits
@@ -74,7 +75,7 @@ class CanRobot:
         self.simulated = all(getattr(bus, "simulated", False) for bus in buses)
         self.ports = tuple(Port(bus) for bus in buses)
         n = len(robot.joint_names)
-        self._state: State = np.zeros(1, robot.state_dtype())[0]
+        self._state = messages.new(robot.state_dtype())
         self._position, self._velocity, self._measured = (
             self._state.position,
             self._state.velocity,

@@ -13,7 +13,7 @@ from wholebody import robots
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.errors import NoRobot, WholebodyError
-from wholebody.messages import Event, Reference, Refusal, Report, State, Tick, Timing, labels
+from wholebody.messages import Event, Reference, Refusal, Report, State, States, Tick, Timing, Timings, labels
 from wholebody.operator.monitor.status_view import (
     ControllerView,
     EventView,
@@ -92,7 +92,7 @@ class Watcher:
             time=state.time,
             tick=state.tick,
             rate=past.rate,
-            speed=0.0 if past.span == 0 else float(np.ptp(past.messages["time"])) / past.span,
+            speed=0.0 if past.span == 0 else float(np.ptp(States(past.messages).time)) / past.span,
             period=0.0 if tick is None else tick.period,
             missed=0 if tick is None else tick.missed,
             stopped=report is not None and report.stopped,
@@ -150,8 +150,8 @@ class Watcher:
         """The stages over the last cycles; made once a second, because that is a thousand messages."""
         newest, now = self._timing.take(), time.monotonic()
         if newest is not None and now > self._stages_at + STAGES_EVERY:
-            rows = self._timing.past(LOOK_BACK).messages
-            took = np.column_stack([rows["took"], rows["took"].sum(1), rows["late"]])
+            rows = Timings(self._timing.past(LOOK_BACK).messages)
+            took = np.column_stack([rows.took, rows.took.sum(1), rows.late])
             names = (*labels(newest.dtype, "stages"), "work", "late")
             self._shown_stages, self._stages_at = stage_views(names, took) if len(took) else (), now
         return self._shown_stages
