@@ -11,7 +11,7 @@ from wholebody import messages, robots
 from wholebody.channels import Channel, Layout
 from wholebody.channels.subscription import Subscription
 from wholebody.errors import OldView, WrongRecord
-from wholebody.messages import Base, Event, Mode, Record, Reference, Rows, State, Tick, Timing
+from wholebody.messages import Base, Event, Floats, Mode, Record, Reference, Rows, State, Tick, Timing
 
 JOINTS = ("RHY", "RHR", "RHP")
 HUBO = robots.load("hubo2plus")
@@ -155,7 +155,8 @@ def test_what_a_reader_took_cannot_be_written(reference_channel):
                 change(reader.message)
 
 
-def test_one_view_follows_its_reader(reference_channel):
+def test_one_view_follows_its_reader(reference_channel, monkeypatch):
+    monkeypatch.delenv("WHOLEBODY_DEBUG", raising=False)
     channel, writer = reference_channel
     with channel.reader() as reader:
         view = reader.message
@@ -185,6 +186,15 @@ def test_an_old_view_raises_when_debugging(reference_channel, monkeypatch, take)
                 use()
         assert (reader.message.time, kept.time) == (2.0, 1.0)
         assert isinstance(reader.message, Reference)
+
+
+def test_a_record_of_ones_own_is_declared_by_its_annotations():
+    space = {"__name__": __name__, "Record": Record, "Floats": Floats}
+    for future in ("", "from __future__ import annotations\n"):
+        exec(f"{future}class Arm(Record):\n    time: float\n    name: str\n    position: Floats\n", space)
+        arm = messages.new(space["Arm"].of(np.dtype([("time", "<f8"), ("name", "S4"), ("position", "<f8", (2,))])))
+        arm.time, arm.name, arm.position[1] = 1.5, "left", 2.5
+        assert (arm.time, arm.name, arm["position"].tolist()) == (1.5, "left", [0.0, 2.5])
 
 
 def test_event_and_base_are_kinds_of_their_own():

@@ -48,7 +48,7 @@ class Estimate:
         self.v = np.zeros(model.nv)
         joints = len(model.joint_names)
         self._q_joints, self._v_joints = self.q[-joints:], self.v[-joints:]
-        self._base = _numbers_of_base(self.raw, layout)
+        self._base_record, self._base = self.state.base, _numbers_of_base(self.raw, layout)
         self._turn = self._base[3:7]
 
     @property
@@ -60,7 +60,7 @@ class Estimate:
         """Take q and v from the state; what is wrong with it, if anything is: then they stay as they were."""
         total = self.position.sum() + self.velocity.sum()
         if self.model.floating:
-            if not self.state.base.known:
+            if not self._base_record.known:
                 return BASE_UNKNOWN
             total += self._base.sum()
         if not math.isfinite(total):

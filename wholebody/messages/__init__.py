@@ -4,6 +4,8 @@ state = messages.state(["RHY", "RHR"], imus=["pelvis"], force_torques=["right_fo
 with Channel("hubo.state", state) as channel, channel.reader() as reader:
     reader.latest()
     reader.message.position, reader.message.imu[0].orientation
+kept = reader.message.copy()
+empty = messages.new(state)
 """
 
 from wholebody.messages.flags import (

@@ -38,6 +38,7 @@ class _Fields(type):
         fields = {} if "__slots__" in space else space.get("__annotations__", {})
         space.setdefault("__slots__", tuple(f"_{field}" for field in fields))
         for field, kind in fields.items():
+            kind = kind if isinstance(kind, str) else getattr(kind, "__name__", "")
             make = {"float": _number, "int": _number, "bool": _number, "str": _text}.get(kind, _array)
             space[field] = make(field, attrgetter(f"_{field}"))
         return super().__new__(mcs, name, bases, space)

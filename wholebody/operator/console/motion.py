@@ -129,7 +129,10 @@ def _gather(connection: Connection, goals: dict[str, float]) -> dict[str, float]
     measured = {name: float(state.position[at]) for name in goals if state.measured[at := index[name]]}
     begin |= {name: at for name, at in measured.items() if abs(at - begin[name]) > APART}
     until = connection.now + GATHER_SECONDS
-    while connection.now < until and any(abs(state.reference[index[n]] - at) > ARRIVED for n, at in begin.items()):
+    while connection.now < until:
+        commanded = connection.state.reference
+        if all(abs(commanded[index[name]] - at) <= ARRIVED for name, at in begin.items()):
+            break
         connection.move(begin)
         _wait(connection)
     return begin
