@@ -68,7 +68,7 @@ def of_balance(name: str, rounds: int, beside: Beside) -> Timing:
     samples = []
     for number in range(rounds):
         state = states[number % len(states)]
-        state["time"] = DT * (number + 1)
+        state.time = DT * (number + 1)
         start = time.perf_counter_ns()
         estimator.update(state)
         samples.append((time.perf_counter_ns() - start) * 1e-3)

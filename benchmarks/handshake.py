@@ -17,7 +17,7 @@ from benchmarks.processes import Helper, private_channels
 from benchmarks.report import Progress, Section, Timing, no_garbage_collection, timed
 from wholebody import robots
 from wholebody.drivers.simulator_link import SimulatorLink
-from wholebody.messages import Record
+from wholebody.messages import Reference, State
 
 ROBOT = "hubo2plus"
 PERIOD = 0.005
@@ -45,11 +45,11 @@ def periods(physics: bool, samples: int) -> list[float]:
     with private_channels(), Helper(simulate, physics), SimulatorLink(robot) as link:
         state, reference = _records(link)
         arms = [index for group in robot.groups if "arm" in group for index in robot.group(group)]
-        start = reference["position"][arms].copy()
+        start = reference.position[arms].copy()
 
         def period() -> None:
             now = link.tick()
-            reference["position"][arms] = start + 0.05 * math.sin(6.0 * now)
+            reference.position[arms] = start + 0.05 * math.sin(6.0 * now)
             link.write(reference)
             link.read(state)
 
@@ -67,9 +67,9 @@ def simulate(control: Connection, physics: bool) -> None:
         join(Simulation(robots.load(ROBOT), physics=physics), real_time=None, running=lambda: not control.poll())
 
 
-def _records(link: SimulatorLink) -> tuple[Record, Record]:
+def _records(link: SimulatorLink) -> tuple[State, Reference]:
     """A state, and a reference that holds the robot where it is."""
     state, reference = np.zeros(1, link.robot.state_dtype())[0], np.zeros(1, link.robot.reference_dtype())[0]
     link.read(state)
-    reference["position"], reference["mask"] = state["position"], True
+    reference.position[:], reference.mask[:] = state.position, True
     return state, reference

@@ -73,10 +73,10 @@ def loop(simulation: Simulation, samples: int) -> list[float]:
     state, reference = simulation.new_state(), simulation.new_reference()
     robot = simulation.robot
     swung = [index for group in robot.groups if "arm" in group for index in robot.group(group)]
-    start = reference["position"][swung].copy()
+    start = reference.position[swung].copy()
 
     def period() -> None:
-        reference["position"][swung] = start + 0.05 * math.sin(6.0 * simulation.time)
+        reference.position[swung] = start + 0.05 * math.sin(6.0 * simulation.time)
         simulation.write(reference)
         simulation.advance()
         simulation.read(state)

@@ -17,7 +17,7 @@ from wholebody.control import WBOSC, Problem
 from wholebody.control.introspection.topics import PublishState
 from wholebody.control.servo import STAGES, Servo
 from wholebody.drivers.interface import SteadyClock
-from wholebody.messages import Record
+from wholebody.messages import Reference, State
 from wholebody.model import Model
 from wholebody.robots.robot import Robot
 
@@ -52,27 +52,27 @@ class SharedMemory:
         self._beat = SteadyClock(PERIOD)
         self._ticks, self._rng = 0, np.random.default_rng(0)
         self._home = np.array(robot.posture("stand"))
-        self._robot.message["base"]["known"] = True
-        self._robot.message["base"]["orientation"] = (0.0, 0.0, 0.0, 1.0)
+        self._robot.message.base.known = True
+        self._robot.message.base.orientation[:] = (0.0, 0.0, 0.0, 1.0)
 
     def tick(self) -> float:
         """The robot measures."""
         self._beat.tick()
         self._ticks += 1
         message = self._robot.message
-        message["time"] = self._ticks * PERIOD
-        message["position"] = self._home + 0.01 * self._rng.normal(size=len(self._home))
+        message.time = self._ticks * PERIOD
+        message.position[:] = self._home + 0.01 * self._rng.normal(size=len(self._home))
         self._robot.put()
         return self._ticks * PERIOD
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Take the newest state."""
         self._reader.latest()
-        state.setfield(self._reader.message, self._reader.message.dtype, 0)
+        state.copy_from(self._reader.message)
 
-    def write(self, reference: Record) -> None:
+    def write(self, reference: Reference) -> None:
         """Put a reference."""
-        self._controller.message.setfield(reference, reference.dtype, 0)
+        self._controller.message.copy_from(reference)
         self._controller.put()
 
     def stop(self) -> None:

@@ -65,7 +65,7 @@ def main() -> None:
     model = Model(without_hands(robot))
     fingers = [joint for joint in robot.joint_names if joint not in model.joint_names]
     with connect("whole_body") as daemon, Channel("robot.odometry", robot.state_dtype()) as odometry:
-        told = [daemon.state["reference"][robot.index[joint]] for joint in fingers]
+        told = [daemon.state.reference[robot.index[joint]] for joint in fingers]
         servo = Servo(
             BaseOnFoot(daemon, model, LEFT, robot, trusting=False),
             daemon,

@@ -24,19 +24,20 @@ before, beats = triggers.reader(), triggers.writer()
 answers = Channel(names.to_simulator, messages.tick()).reader()
 commands = Channel(names.commanded, robot.reference_dtype()).reader()
 states = Channel(names.simulated, robot.state_dtype()).writer()
-state, command, beat, answer = states.message, commands.message, beats.message, answers.message
+state, beat = states.message, beats.message
 
-state["measured"], state["status"] = Measured.POSITION, Status.DRIVER_ON | Status.CONTROL_ON | Status.HOMED
+state.measured[:], state.status[:] = Measured.POSITION, Status.DRIVER_ON | Status.CONTROL_ON | Status.HOMED
 before.latest()
-beat["number"], beat["period"] = before.message["number"] + 1, PERIOD  # go on where another simulator was
+beat.number, beat.period = before.message.number + 1, PERIOD  # go on where another simulator was
 while True:
     states.put()
     beats.put()
-    while answer["number"] != beat["number"]:  # the daemon has not commanded this period yet
+    while answers.message.number != beat.number:  # the daemon has not commanded this period yet
         answers.wait()
     commands.latest()
-    state["reference"] = np.where(command["mask"], command["position"], state["reference"])
-    state["position"] += (state["reference"] - state["position"]) * PERIOD / LAG
-    beat["number"] += 1
-    beat["time"] += PERIOD
-    state["time"], state["tick"] = beat["time"], beat["number"]
+    command = commands.message
+    state.reference[:] = np.where(command.mask, command.position, state.reference)
+    state.position += (state.reference - state.position) * PERIOD / LAG
+    beat.number += 1
+    beat.time += PERIOD
+    state.time, state.tick = beat.time, beat.number

@@ -34,13 +34,13 @@ def main(which: str = "dcm", name: str = "hubo2plus", push: float = 4.9) -> bool
     legs.balance(stance.com, stance.rotation, stance.soles)
     with Simulation(robot, sensors=SensorModel.realistic(), posture=legs.joints.copy()) as world:
         state, reference = world.new_state(), world.new_reference()
-        reference["mode"], reference["mask"] = Mode.POSITION, True
+        reference.mode[:], reference.mask[:] = Mode.POSITION, True
         world.push(robot.root, (push * robot.mass, 0.0, 0.0), 0.1, start=1.0)
         while world.time < 3.0:
             world.read(state)
             command = stabilizer.correct(target, estimator.update(state), world.period)  # every period
             legs.balance(command.com, command.rotation, command.soles)
-            reference["position"] = legs.joints
+            reference.position[:] = legs.joints
             world.write(reference)
             world.advance()
         stands = bool(world.base_to_world[2, 2] > 0.8)

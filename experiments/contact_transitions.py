@@ -40,7 +40,7 @@ class Efforts:
 
     def __call__(self, servo: Servo) -> None:
         self.told.append(np.array(servo.command.effort))
-        self.shaken.append(float(np.abs(self.simulation.truth["acceleration"]).max()))
+        self.shaken.append(float(np.abs(self.simulation.truth.acceleration).max()))
 
     def around(self, switch: float) -> Switch:
         """What happened at an instant (s) and shortly after."""

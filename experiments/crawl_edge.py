@@ -87,7 +87,7 @@ def to_an_edge(ahead: float, seed: int, seconds: float, height: float = 0.5, arm
             now = simulation.base_to_world
             leans = math.acos(min(1.0, float(up @ now[2, :3])))
             fell = bool(now[2, 3] < base[2, 3] - FALLEN)
-            effort = max(effort, float(np.max(np.abs(simulation.truth["effort"]) / limits)))
+            effort = max(effort, float(np.max(np.abs(simulation.truth.effort) / limits)))
             if simulation.time > seconds - 0.2:
                 touched |= {touch.link for touch in simulation.touches if touch.point_in_world[2] > height - 0.01}
     rests = crawling.standing and leans < LEVEL and {"l_hand", "r_hand"} <= touched

@@ -102,7 +102,7 @@ def trial(
                 felt.append(np.mean(crawling.crawler.loads.touching == bearing(crawling, simulation)))
                 gaits = crawling.crawler.pattern.steps // 4 if loops == 1 else max(told - 1, 0)
                 path.append((simulation.time, com[0], com[1], heading(base[:3, :3]), gaits))
-                limbs.append(seen_from_pelvis(crawling, simulation.truth["position"]))
+                limbs.append(seen_from_pelvis(crawling, simulation.truth.position))
                 steps.append(crawling.crawler.pattern.steps)
         rested = crawling.standing
         gaits = crawling.crawler.pattern.steps / 4 if loops == 1 else told

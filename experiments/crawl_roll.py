@@ -81,7 +81,7 @@ def trial(names: Sequence[str], seed: int, pitch: float) -> Lain:
             simulation.write(reference)
             simulation.advance()
             if round(simulation.time / simulation.period) % LOOK == 0:
-                effort = max(effort, float(np.max(np.abs(simulation.truth["effort"]) / limits)))
+                effort = max(effort, float(np.max(np.abs(simulation.truth.effort) / limits)))
         fronts = [simulation.base_to_world[2, 0], simulation.link_to_world("utorso")[2, 0]]
         tilts = np.arccos(np.clip(fronts, -1.0, 1.0))
         height = float(simulation.base_to_world[2, 3])

@@ -93,7 +93,7 @@ class Crossing:
 
 def top_of(simulation: Simulation) -> float:
     """How high the highest point of the robot is, m."""
-    _, high = extent(simulation.robot, simulation.truth["position"], simulation.base_to_world)
+    _, high = extent(simulation.robot, simulation.truth.position, simulation.base_to_world)
     return float(high[2])
 
 

@@ -41,7 +41,7 @@ class CrawlWatch:
         balanced = bool(self._points) and SupportPolygon.of(self._points).margin(simulation.com_in_world) > 0
         self.balance.append(balanced)
         self._points.clear()
-        self.effort = max(self.effort, float(np.max(np.abs(simulation.truth["effort"]) / self._limits)))
+        self.effort = max(self.effort, float(np.max(np.abs(simulation.truth.effort) / self._limits)))
         self.fell = bool(simulation.base_to_world[2, 3] < self._height - FALLEN)
         return True
 

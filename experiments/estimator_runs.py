@@ -19,7 +19,7 @@ from wholebody.behaviors import Walking
 from wholebody.estimation import AnkleSpring
 from wholebody.kinematics import ClosedForm
 from wholebody.locomotion.walking.gait import SOLES, gait_of
-from wholebody.messages import Record
+from wholebody.messages import State
 from wholebody.model import Model
 from wholebody.robots import Robot
 from wholebody.robots.robot import Placement
@@ -44,11 +44,11 @@ class Run:
     flexion: Array
     com: Array
 
-    def measured(self, sensors: SensorModel, seed: int) -> Iterator[Record]:
+    def measured(self, sensors: SensorModel, seed: int) -> Iterator[State]:
         """The states as such sensors give them, one after the other; each is overwritten by the next."""
-        layout = self.states.dtype
+        layout = State.of(self.states.dtype)
         measuring = Sensors(sensors, layout, PERIOD, seed)
-        state: Record = np.zeros(1, layout)[0]
+        state: State = np.zeros(1, layout)[0]
         measuring.restart(self.states[0])
         for truth in self.states[1:]:
             measuring.measure(truth)
@@ -169,7 +169,7 @@ def record(
     states, flexion, com = [simulation.truth], [simulation.ankle_flexion], [simulation.com_in_world]
     while simulation.time < seconds:
         if stepper is not None:
-            stepper.pose(simulation.time, reference["position"])
+            stepper.pose(simulation.time, reference.position)
             simulation.write(reference)
         if balanced is not None:
             if balanced.standing and simulation.time > 2.0 and not told:
@@ -182,4 +182,4 @@ def record(
         states.append(simulation.truth)
         flexion.append(simulation.ankle_flexion)
         com.append(simulation.com_in_world)
-    return Run(simulation.robot, np.array(states), np.array(flexion), np.array(com))
+    return Run(simulation.robot, np.array(states, states[0].dtype), np.array(flexion), np.array(com))

@@ -22,7 +22,7 @@ from wholebody.estimation import (
     SupportNoise,
     roll_pitch_yaw,
 )
-from wholebody.messages import MeasuredWrench, Record
+from wholebody.messages import MeasuredWrench, State
 from wholebody.model import Model
 from wholebody.rotations import turned
 from wholebody.simulation import SensorModel
@@ -45,41 +45,41 @@ def sensors(accelerometer: float) -> SensorModel:
 
 
 Attitudes = Iterator[Array]
-Estimator = Callable[[Run, Iterator[Record], float], Attitudes]
+Estimator = Callable[[Run, Iterator[State], float], Attitudes]
 
 
-def gyro_alone(run: Run, states: Iterator[Record], noise: float) -> Attitudes:
+def gyro_alone(run: Run, states: Iterator[State], noise: float) -> Attitudes:
     """The integral of the gyro."""
     orientation = np.array([0.0, 0.0, 0.0, 1.0])
     for state in states:
-        orientation[:] = turned(orientation, PERIOD * state["imu"][0]["angular_velocity"])
+        orientation[:] = turned(orientation, PERIOD * state.imu[0].angular_velocity)
         yield orientation
 
 
-def plain(run: Run, states: Iterator[Record], noise: float, particles: bool = False) -> Attitudes:
+def plain(run: Run, states: Iterator[State], noise: float, particles: bool = False) -> Attitudes:
     """Gyro and accelerometer."""
     told = AttitudeNoise(accelerometer=noise)
     filter = ParticleAttitude(told) if particles else AttitudeFilter(told)
     filter.start((0.0, 0.0, 0.0, 1.0))
     for state in states:
-        imu = state["imu"][0]
-        filter.update(imu["angular_velocity"], imu["linear_acceleration"], PERIOD)
+        imu = state.imu[0]
+        filter.update(imu.angular_velocity, imu.linear_acceleration, PERIOD)
         yield filter.orientation
 
 
-def cloud(run: Run, states: Iterator[Record], noise: float) -> Attitudes:
+def cloud(run: Run, states: Iterator[State], noise: float) -> Attitudes:
     """Gyro and accelerometer, by particles."""
     return plain(run, states, noise, particles=True)
 
 
-def full(run: Run, states: Iterator[Record], noise: float, stiffness: float = 753.0) -> Attitudes:
+def full(run: Run, states: Iterator[State], noise: float, stiffness: float = 753.0) -> Attitudes:
     """Gyro, accelerometer, encoders, feet."""
     for balance in follow(run, states, noise, stiffness):
         yield balance.balance.orientation
 
 
 def follow(
-    run: Run, states: Iterator[Record], noise: float, stiffness: float = 753.0, **otherwise: float
+    run: Run, states: Iterator[State], noise: float, stiffness: float = 753.0, **otherwise: float
 ) -> Iterator[BalanceEstimator]:
     """The full filter, cycle by cycle; `otherwise` are deviations that it is told besides."""
     told = SupportNoise(accelerometer=noise, **otherwise)
@@ -89,18 +89,18 @@ def follow(
         yield estimator
 
 
-def without_torque(run: Run, states: Iterator[Record], noise: float) -> Attitudes:
+def without_torque(run: Run, states: Iterator[State], noise: float) -> Attitudes:
     """The full filter, for which feet say how hard they are pressed but nothing of torque about the ankle."""
 
-    def forgetful() -> Iterator[Record]:
+    def forgetful() -> Iterator[State]:
         for state in states:
-            state["force_torque"]["measured"] = int(MeasuredWrench.FORCE_Z)
+            state.force_torque.measured[:] = int(MeasuredWrench.FORCE_Z)
             yield state
 
     return full(run, forgetful(), noise)
 
 
-def one_per_phase(run: Run, states: Iterator[Record], noise: float) -> Attitudes:
+def one_per_phase(run: Run, states: Iterator[State], noise: float) -> Attitudes:
     """The full filter, another one for each phase (7.3): left, right, both, none; attitude and velocity go along."""
     model, spring, told = Model(run.robot), AnkleSpring(), SupportNoise(accelerometer=noise)
     phases: dict[bytes, BalanceEstimator] = {}
@@ -117,7 +117,7 @@ def one_per_phase(run: Run, states: Iterator[Record], noise: float) -> Attitudes
         yield now.filter.orientation
 
 
-def hand_over(last: BalanceEstimator, to: BalanceEstimator, state: Record) -> None:
+def hand_over(last: BalanceEstimator, to: BalanceEstimator, state: State) -> None:
     """Begin a phase's filter anew, with its own bias, where the last one's attitude and velocity are."""
     bias = to.filter.gyro_bias.copy()
     to.start()

@@ -30,12 +30,12 @@ def measured_use(seconds: float = 5.0) -> list[float]:
     rack = Rack(robot, Drives(robot))
     buses = [SteppedBus(rack, bus) for bus in range(2)]
     state, reference = np.zeros(1, robot.state_dtype())[0], np.zeros(1, robot.reference_dtype())[0]
-    reference["mask"] = True
+    reference.mask[:] = True
     with CanRobot(robot, buses, now=lambda: rack.time) as hubo:
         start, before = rack.time, [wire.traffic.bits for wire in rack.wires]
         for cycle in range(round(seconds * RATE)):
             rack.advance_to(start + cycle / RATE)
-            reference["position"] = 0.1 * np.sin(cycle / RATE + np.arange(len(robot.joint_names)))
+            reference.position[:] = 0.1 * np.sin(cycle / RATE + np.arange(len(robot.joint_names)))
             hubo.write(reference)
             hubo.read(state)
         rack.advance_to(start + seconds)

@@ -67,7 +67,7 @@ def _watched(simulation: Simulation, model: Model, plan: Plan, seconds: float, w
     def look(servo: Servo | None = None) -> None:
         asked = start if plan.com is None else start + plan.com.at(simulation.time - begun).position
         off.append(float(np.linalg.norm(simulation.com_in_world - asked)))
-        effort.append(float(np.max(np.abs(simulation.truth["effort"]) / strongest)))
+        effort.append(float(np.max(np.abs(simulation.truth.effort) / strongest)))
 
     if way == "stiff":
         stiffly(simulation, look, seconds)

@@ -34,7 +34,7 @@ from wholebody.locomotion.walking.gait import SOLES, Gait, gait_of, swing_share
 from wholebody.locomotion.walking.swing import FootPoint, Swing
 from wholebody.locomotion.walking.swing_via import via_of
 from wholebody.locomotion.walking.walker import Walker
-from wholebody.messages import Record
+from wholebody.messages import Reference, State
 from wholebody.model import Model
 from wholebody.robots import Robot
 from wholebody.simulation import AnkleFlexibility, SensorModel, Simulation
@@ -176,19 +176,19 @@ def steps_of(world: Simulation, walker: Walker, seed: int) -> Iterator[tuple[flo
                 walker.pattern.follow(forward(LENGTH, 1)(walker.pattern.feet, walker.gait), world.time)
                 begun = True
             take(walker, sensors, world, state, reference)
-            before, now = now if len(now) else reference["position"].copy(), reference["position"].copy()
-        reference["position"] = before + (now - before) * (tick % ratio + 1) / ratio
+            before, now = now if len(now) else reference.position.copy(), reference.position.copy()
+        reference.position[:] = before + (now - before) * (tick % ratio + 1) / ratio
         world.write(reference)
         world.advance()
-        truth, base = world.truth["force_torque"], world.base_to_world
+        truth, base = world.truth.force_torque, world.base_to_world
         height = float((world.link_to_world(sole.link) @ sole.at.matrix)[2, 3])
-        forces = (float(truth[left]["force"][2]), float(truth[right]["force"][2]), float(truth[left]["torque"][1]))
+        forces = (float(truth[left].force[2]), float(truth[right].force[2]), float(truth[left].torque[1]))
         yield world.time, *forces, height, -float(np.arcsin(base[2, 0])), float(base[2, 2])
         if base[2, 2] < 0.7:
             return
 
 
-def take(walker: Walker, sensors: Sensors, world: Simulation, state: Record, reference: Record) -> None:
+def take(walker: Walker, sensors: Sensors, world: Simulation, state: State, reference: Reference) -> None:
     """One cycle of the controller."""
     if world.time > 0.0:
         sensors.measure(world.truth)

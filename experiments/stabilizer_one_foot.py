@@ -149,7 +149,7 @@ def run(arm: str, trouble: Trouble, seed: int = 0) -> Stand:
         disturb(world, trunk, trouble)
         while world.time < SECONDS:
             world.read(state)
-            reference["position"] = stance.joints(state)
+            reference.position[:] = stance.joints(state)
             world.write(reference)
             x, y = random.normal(0.0, NOISE, 2)
             world.push(trunk, (float(x), float(y), 0.0), world.period)
@@ -159,7 +159,7 @@ def run(arm: str, trouble: Trouble, seed: int = 0) -> Stand:
             up = world.base_to_world[:3, 2]
             truth = world.truth
             rows.append((world.time, zmp, share_of(outline, zmp + outline.mean(axis=0)), (-up[1], up[0]),
-                         truth["position"].copy(), truth["effort"].copy()))  # fmt: skip
+                         truth.position.copy(), truth.effort.copy()))  # fmt: skip
             if up[2] < math.cos(FALLEN):
                 break
         return Stand(*(np.array(column) for column in zip(*rows, strict=True)), fell=bool(up[2] < math.cos(FALLEN)))

@@ -161,7 +161,7 @@ def run(
 def _hold(simulation: Simulation, walker: Walker, seconds: float) -> None:
     """Hold the joints; the estimator finds out how the robot stands."""
     state, reference = simulation.new_state(), simulation.new_reference()
-    reference["position"], reference["mode"], reference["mask"] = walker.stance(), Mode.POSITION, True
+    reference.position[:], reference.mode[:], reference.mask[:] = walker.stance(), Mode.POSITION, True
     while simulation.time < seconds:
         simulation.read(state)
         walker.estimator.update(state)
@@ -235,11 +235,11 @@ def true_zmp(simulation: Simulation, sensors: list[int]) -> tuple[Side, np.ndarr
 
     Seen from that foot, as the plan is too, what feet slip on the way counts for nothing.
     """
-    robot, truth = simulation.robot, simulation.truth["force_torque"]
+    robot, truth = simulation.robot, simulation.truth.force_torque
     placed = robot.sensors_of("force_torque")
     frames = [simulation.link_to_world(placed[each].link) @ placed[each].at.matrix for each in sensors]
     forces, torques = (
-        np.array([frame[:3, :3] @ truth[each][what] for frame, each in zip(frames, sensors, strict=True)])
+        np.array([frame[:3, :3] @ getattr(truth[each], what) for frame, each in zip(frames, sensors, strict=True)])
         for what in ("force", "torque")
     )
     bearing = int(np.argmax(forces[:, 2]))

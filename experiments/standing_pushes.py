@@ -62,7 +62,7 @@ class Pushed:
             self._start = com
         self.force.append(force)
         self.away.append(float(np.linalg.norm((com - self._start)[:2])))
-        self.effort.append(float(np.abs(self.simulation.truth["effort"]).max()))
+        self.effort.append(float(np.abs(self.simulation.truth.effort).max()))
         self.height.append(float(com[2]))
 
     @property

@@ -25,6 +25,7 @@ WholebodyError
 ├── BridgeError                                   machines that cannot be connected
 ├── BadRecording             (ValueError)         a log that cannot be written, or a file that is none
 ├── BadMessage               (ValueError)         a record that cannot be built as asked
+├── OldView              (RuntimeError)       a view of a message that another has taken the place of
 ├── BadRobot                 (ValueError)         a robot description that contradicts itself or physics
 ├── UnknownName              (KeyError)           no robot, link, joint, posture … of that name
 ├── BadState                 (ValueError)         a configuration or velocity that the model cannot be at
@@ -206,6 +207,10 @@ class BadRecording(WholebodyError, ValueError):
 
 class BadMessage(WholebodyError, ValueError):
     """A record that cannot be built as asked."""
+
+
+class OldView(WholebodyError, RuntimeError):
+    """A view of a message that another has taken the place of; looked for under WHOLEBODY_DEBUG only."""
 
 
 class BadState(WholebodyError, ValueError):

@@ -27,8 +27,8 @@ def legs():
 
 def state_at(time, known):
     state = np.zeros(1, robots.load("hubo2plus").state_dtype())[0]
-    state["time"], state["base"]["known"] = time, known
-    state["base"]["position"], state["base"]["orientation"] = (1.0, 2.0, 0.8), TURNED
+    state.time, state.base.known = time, known
+    state.base.position[:], state.base.orientation[:] = (1.0, 2.0, 0.8), TURNED
     return state
 
 

@@ -36,14 +36,14 @@ def test_a_pull_is_felt_in_the_direction_and_size_in_which_it_acts():
     model = carrying.walking.walker.model
     robot = model.robot
     state = np.zeros(1, robot.state_dtype())[0]
-    state["position"] = carrying.posture
+    state.position[:] = carrying.posture
     q = model.neutral()
     q[7:] = carrying.posture
     seen = model.at(q)
     names = [sensor.name for sensor in robot.sensors_of("force_torque")]
     pull = np.array([6.0, -4.0, 1.0])
     for hand in ("left_hand", "right_hand"):
-        reading = state["force_torque"][names.index(hand)]
+        reading = state.force_torque[names.index(hand)]
         reading["force"] = seen.rotation(model.sensor(hand)).T @ pull
     for _ in range(2000):
         carrying._feel(state, 0.005)
@@ -51,7 +51,7 @@ def test_a_pull_is_felt_in_the_direction_and_size_in_which_it_acts():
     assert carrying.pull.forward == pytest.approx(12.0, abs=1e-6)
     assert carrying.pull.leftward == pytest.approx(-8.0, abs=1e-6)
     assert carrying.pull.turn == pytest.approx(at[0] * -8.0 - at[1] * 12.0, abs=1e-6)
-    state["force_torque"][names.index("left_hand")]["force"] = np.nan
+    state.force_torque[names.index("left_hand")].force[:] = np.nan
     carrying._feel(state, 0.005)
     assert carrying.pull.forward == pytest.approx(12.0, abs=1e-6)
 

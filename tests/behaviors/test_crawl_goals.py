@@ -35,7 +35,7 @@ class Plan:
 
     def go_on(self):
         """One period."""
-        self.state["time"] += PERIOD
+        self.state.time += PERIOD
         self.crawling.cycle(self.state, self.reference)
         target = self.crawling.crawler.target
         if not all(target.bearing) and (not self.swings or self.pattern.began != self.swings[-1][0]):

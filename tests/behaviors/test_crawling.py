@@ -73,13 +73,13 @@ def test_a_sensor_that_stays_lost_makes_it_rest():
     robot = robots.load("atlas")
     crawling = Crawling(robot)
     state, reference = np.zeros(1, robot.state_dtype())[0], np.zeros(1, robot.reference_dtype())[0]
-    state["imu"]["orientation"] = np.nan
+    state.imu.orientation[:] = np.nan
     crawling.crawl(distance=1.0)
     for time in np.arange(0.0, 0.1, 0.005):
-        state["time"] = time
+        state.time = time
         crawling.cycle(state, reference)
     assert "no number" in crawling.trouble
-    assert np.allclose(reference["position"], crawling.crawler.command)
+    assert np.allclose(reference.position, crawling.crawler.command)
     with pytest.raises(SensorLost):
         crawling.crawl(distance=1.0)
 
@@ -182,9 +182,9 @@ def test_a_limb_that_finds_no_ground_makes_it_wait_and_then_rest():
     assert "left_wrist came down and bears nothing" in blind.crawling.trouble
     assert np.allclose(pattern._step.places[0], came_from)
     assert np.linalg.norm(there - came_from) > 0.1, "it was elsewhere"
-    still = blind.reference["position"].copy()
+    still = blind.reference.position.copy()
     blind.cycle(0.5)
-    assert (blind.reference["position"] == still).all()
+    assert (blind.reference.position == still).all()
     with pytest.raises(SensorLost, match="bears nothing"):
         blind.crawling.crawl(distance=1.0)
 

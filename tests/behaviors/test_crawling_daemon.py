@@ -13,7 +13,7 @@ from wholebody.behaviors.crawling_goals import CONTROLLER
 from wholebody.behaviors.walking_goals import Bearing
 from wholebody.channels import Channel
 from wholebody.errors import BadParameter, GoalNotDone
-from wholebody.estimation.support_view import view_channel, view_of
+from wholebody.estimation.support_view import SupportMessage, view_channel, view_of
 from wholebody.locomotion.crawling.odometry import heading
 from wholebody.parameters.remote import Remote
 from wholebody.processes.registry import CRAWL
@@ -56,7 +56,7 @@ def test_it_kneels_down_and_crawls_as_other_processes_tell_it_and_changes_its_ga
         assert forward > 0.15
         assert client.doing.place.x == pytest.approx(forward, abs=0.1)
 
-        with Channel(view_channel(NAME)) as channel, channel.reader() as reader:
+        with Channel(view_channel(NAME), kind=SupportMessage) as channel, channel.reader() as reader:
             assert reader.latest(), "what bears is shown"
             view = view_of(reader.message)
         assert view.margin > 0

@@ -36,10 +36,10 @@ def played(imitation, lean, periods=10_000):
     for period in range(periods):
         turned = Rotation.from_quat(imitation.q[min(period, len(imitation.q) - 1), 3:7])
         tilt = Rotation.from_euler("x", lean if period >= 100 else 0.0)
-        state["imu"][0]["orientation"] = (tilt * turned).as_quat()
+        state.imu[0].orientation[:] = (tilt * turned).as_quat()
         if not imitating.cycle(state, reference):
             break
-        commands.append(reference["position"].copy())
+        commands.append(reference.position.copy())
     return imitating, np.array(commands)
 
 
@@ -62,10 +62,10 @@ def test_it_stops_when_the_imu_reads_no_number(imitation):
     imitating = ImitatingBlindly(imitation, 1, PERIOD)
     robot = imitation.model.robot
     state, reference = np.zeros(1, robot.state_dtype())[0], np.zeros(1, robot.reference_dtype())[0]
-    state["imu"][0]["orientation"] = np.nan
+    state.imu[0].orientation[:] = np.nan
     assert imitating.cycle(state, reference)
     assert "no number" in imitating.trouble
-    np.testing.assert_allclose(reference["position"], imitation.commands[0], atol=1e-6)
+    np.testing.assert_allclose(reference.position, imitation.commands[0], atol=1e-6)
 
 
 # --- the command ---------------------------------------------------------------------------------------

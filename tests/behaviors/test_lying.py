@@ -159,22 +159,22 @@ def test_the_imu_says_how_a_robot_lies():
 def test_from_standing_it_kneels_down_and_on_its_limbs_nothing_is_to_do():
     state = np.zeros(1, ATLAS.state_dtype())[0]
     for pitch, way in ((0, ("kneel_down",)), (52, ()), (90, ("get_up",)), (-90, ("turn_over_left", "get_up"))):
-        state["imu"]["orientation"] = Rotation.from_euler("y", pitch, degrees=True).as_quat()
+        state.imu.orientation[:] = Rotation.from_euler("y", pitch, degrees=True).as_quat()
         assert way_onto_limbs(ATLAS, state) == way
-    state["imu"]["orientation"] = Rotation.from_euler("x", 90, degrees=True).as_quat()
+    state.imu.orientation[:] = Rotation.from_euler("x", 90, degrees=True).as_quat()
     with pytest.raises(BadState, match="side"):
         way_onto_limbs(ATLAS, state)
 
 
 def test_there_is_no_way_up_for_a_robot_that_stands_or_whose_imu_is_lost():
     state = np.zeros(1, ATLAS.state_dtype())[0]
-    state["imu"]["orientation"] = (0, 0, 0, 1)
+    state.imu.orientation[:] = (0, 0, 0, 1)
     with pytest.raises(BadState, match="does not lie"):
         way_up(ATLAS, state)
-    state["imu"]["orientation"] = np.nan
+    state.imu.orientation[:] = np.nan
     with pytest.raises(SensorLost):
         way_up(ATLAS, state)
-    state["imu"]["orientation"] = Rotation.from_euler("y", 90, degrees=True).as_quat()
+    state.imu.orientation[:] = Rotation.from_euler("y", 90, degrees=True).as_quat()
     assert way_up(ATLAS, state) == ("get_up",)
     with pytest.raises(UnknownName, match="ready motion of hubo2plus"):
         way_up(robots.load("hubo2plus"), state)
@@ -183,15 +183,15 @@ def test_there_is_no_way_up_for_a_robot_that_stands_or_whose_imu_is_lost():
 def test_motions_follow_each_other_without_a_jump():
     motions = KeyFrameMotions(ATLAS, ["turn_over_left", "get_up"])
     state, reference = np.zeros(1, ATLAS.state_dtype())[0], np.zeros(1, ATLAS.reference_dtype())[0]
-    state["position"] = state["reference"] = files.key_frames(ATLAS, "turn_over_left").frames[0].position
-    before, most, done = np.array(state["reference"]), 0.0, False
+    state.position[:] = state.reference[:] = files.key_frames(ATLAS, "turn_over_left").frames[0].position
+    before, most, done = np.array(state.reference), 0.0, False
     while not done:
         done = motions.cycle(state, reference)
-        most = max(most, float(np.abs(reference["position"] - before).max()))
-        before = np.array(reference["position"])
-        state["position"] = state["reference"] = before
-        state["time"] += 0.01
-    assert float(state["time"]) == pytest.approx(motions.duration, abs=0.05)
+        most = max(most, float(np.abs(reference.position - before).max()))
+        before = np.array(reference.position)
+        state.position[:] = state.reference[:] = before
+        state.time += 0.01
+    assert state.time == pytest.approx(motions.duration, abs=0.05)
     assert most < 0.01 * 12.0  # rad, at the velocity limit
 
 

@@ -129,7 +129,7 @@ def test_a_hand_that_closes_on_a_thing_lifts_it_and_lets_it_go():
     robot.does("rest")
     robot.goes_on(0.1)
     assert not robot.reaching.moves
-    assert not robot.reference["mask"].any(), "what it does not move is not its own"
+    assert not robot.reference.mask.any(), "what it does not move is not its own"
 
 
 @pytest.mark.slow

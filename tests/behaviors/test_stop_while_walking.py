@@ -32,7 +32,7 @@ def test_a_stop_changes_the_reference_at_once_and_the_robot_rests_on_both_feet_a
     seed, seconds
 ):
     stopped, goes_on = walks(seed, seconds), walks(seed, seconds)
-    assert np.array_equal(stopped.reference["position"], goes_on.reference["position"])
+    assert np.array_equal(stopped.reference.position, goes_on.reference.position)
     feet, unstopped = Feet(stopped.world), Feet(goes_on.world)
     stopped.walking.stop()
     since = stopped.world.time

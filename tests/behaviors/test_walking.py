@@ -155,7 +155,7 @@ def test_one_bad_reading_does_not_stop_it():
 
     def once(state):
         if abs(told.world.time % 1.0) < 0.006:
-            state["force_torque"]["force"] = math.nan
+            state.force_torque.force[:] = math.nan
 
     told.spoil = once
     told.walking.walk(distance=0.2)
@@ -188,7 +188,7 @@ def test_a_robot_without_feet_sensors_is_told_so():
 @pytest.mark.slow
 def test_it_walks_by_raw_sensors_whatever_the_imu_thinks_its_own_orientation_is():
     told = Told()
-    told.spoil = lambda state: state["imu"].__setitem__("orientation", (0.0, 0.3, 0.0, 0.954))
+    told.spoil = lambda state: state.imu.orientation.__setitem__(0, (0.0, 0.3, 0.0, 0.954))
     told.walking.stand()
     told.stands()
     told.walking.walk(distance=0.2)

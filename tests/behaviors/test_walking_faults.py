@@ -15,7 +15,7 @@ from wholebody.simulation import SensorModel, Simulation
 
 
 def dead_imu(state):
-    state["imu"]["orientation"] = state["imu"]["angular_velocity"] = math.nan
+    state.imu.orientation[:] = state.imu.angular_velocity[:] = math.nan
 
 
 class Held:
@@ -31,7 +31,7 @@ class Held:
 
 
 def gyro(state):
-    return state["imu"]["angular_velocity"]
+    return state.imu.angular_velocity
 
 
 def left_foot(state):
@@ -39,15 +39,15 @@ def left_foot(state):
 
 
 def right_knee(state):
-    return state["position"][3:4]
+    return state.position[3:4]
 
 
 def silent_accelerometer(state):
-    state["imu"]["linear_acceleration"] = 0.0
+    state.imu.linear_acceleration[:] = 0.0
 
 
 def silent_foot(state):
-    state["force_torque"][1]["force"] = state["force_torque"][1]["torque"] = 0.0
+    state.force_torque[1].force[:] = state.force_torque[1].torque[:] = 0.0
 
 
 FROZEN = {
@@ -124,7 +124,7 @@ def test_one_bad_reading_in_a_hundred_does_not_stop_it():
 
         def now_and_then(state):
             if round(rig.world.time / rig.world.period) % 100 == 0:
-                state["force_torque"]["force"] = math.nan
+                state.force_torque.force[:] = math.nan
 
         rig.world.spoil = now_and_then
         robot.wait(robot.walk(distance=0.2))

@@ -189,13 +189,13 @@ def test_the_demos_checks_find_a_torn_message():
     from wholebody.processes import demo
 
     reference = np.zeros(1, messages.reference(demo.JOINTS))[0]
-    reference["time"] = 12.5
-    reference["position"][:] = demo.CONTROLLERS["wave"].position(12.5)
+    reference.time = 12.5
+    reference.position[:] = demo.CONTROLLERS["wave"].position(12.5)
     assert demo.reference_is_whole("wave", reference)
-    reference["position"][3] = demo.CONTROLLERS["wave"].position(12.6)[3]
+    reference.position[3] = demo.CONTROLLERS["wave"].position(12.6)[3]
     assert not demo.reference_is_whole("wave", reference)
     state = np.zeros(1, messages.state(demo.JOINTS))[0]
-    state["tick"] = state["effort"] = 7
+    state.tick = state.effort[:] = 7
     assert demo.state_is_whole(state)
-    state["tick"] = 8
+    state.tick = 8
     assert not demo.state_is_whole(state)

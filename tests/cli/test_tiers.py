@@ -111,10 +111,10 @@ def test_a_controller_killed_in_mid_motion_does_no_harm_and_the_daemon_is_small(
         wait_for(lambda: robot.wait() and robot.position("RSP") < start - 0.2, 30)
         wave.kill()
         wave.communicate()
-        wait_for(lambda: robot.wait() and abs(robot.state["velocity"][robot.index["RSP"]]) < 0.02)
-        ticks = int(robot.state["tick"])
+        wait_for(lambda: robot.wait() and abs(robot.state.velocity[robot.index["RSP"]]) < 0.02)
+        ticks = robot.state.tick
         with Watch() as watch:
-            wait_for(lambda: robot.wait() and robot.state["tick"] > ticks + 200)
+            wait_for(lambda: robot.wait() and robot.state.tick > ticks + 200)
     assert np.ptp(watch.command("RSP")) == 0, "the command stays what it was"
     assert np.ptp(watch.position("RSP")) < 0.02, "the robot holds"
     assert watch.position("RSP")[0] < start - 0.2, "in the middle of its way"

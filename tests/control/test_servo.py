@@ -55,10 +55,10 @@ def test_at_the_goal_the_command_is_what_gravity_needs(model):
     servo.run(0.005)
     gravity = model.at(model.posture("stand")).g
     driven = model.actuated_joints[1:]  # the first motor also bears the joint that has none
-    assert robot.written["effort"][0][driven] == pytest.approx(gravity[driven], abs=1e-9)
-    assert robot.written["effort"][0][0] == pytest.approx(gravity[0] + gravity[1], abs=1e-9)
-    assert (robot.written["mode"][0] == Mode.EFFORT).all()
-    assert robot.written["mask"][0].all()
+    assert robot.written.effort[driven] == pytest.approx(gravity[driven], abs=1e-9)
+    assert robot.written.effort[0] == pytest.approx(gravity[0] + gravity[1], abs=1e-9)
+    assert (robot.written.mode == Mode.EFFORT).all()
+    assert robot.written.mask.all()
 
 
 def test_an_exception_of_a_behavior_stops_the_robot_and_is_raised_again(model):
@@ -80,13 +80,13 @@ def test_a_state_that_is_no_number_leaves_the_last_command_and_is_counted(model)
     robot = Paper(model.robot)
     servo = Servo(robot, robot, WBOSC(model), hold(model))
     servo.run(0.005)
-    before = robot.written["effort"][0].copy()
-    robot.state["velocity"][0][3] = np.nan
+    before = robot.written.effort.copy()
+    robot.state.velocity[3] = np.nan
     servo.run(0.01)
-    assert np.array_equal(robot.written["effort"][0], before)
+    assert np.array_equal(robot.written.effort, before)
     assert servo.counters.faults == 10
     assert "number" in servo.faults[-1][1]
-    robot.state["velocity"][0][3] = 0.0
+    robot.state.velocity[3] = 0.0
     servo.run(0.005)
     assert servo.counters.faults == 10
     assert servo.counters.faults_in_a_row == 0
@@ -98,7 +98,7 @@ def test_faults_that_go_on_stop_the_robot(model, trouble):
     servo = Servo(robot, robot, WBOSC(model), hold(model), patience=0.02, max_staleness=0.01)
     servo.run(0.005)
     if trouble == "nan":
-        robot.state["position"][0][0] = np.inf
+        robot.state.position[0] = np.inf
     else:
         robot.measured = robot.ticks * PERIOD
     with pytest.raises(ControlLost, match="stopped"):
@@ -112,10 +112,10 @@ def test_a_goal_that_is_no_number_is_a_fault_and_the_last_safe_command_stays(mod
     behavior = hold(model)
     servo = Servo(robot, robot, WBOSC(model), behavior)
     servo.run(0.005)
-    before = robot.written["effort"][0].copy()
+    before = robot.written.effort.copy()
     behavior(0, None).task("posture").goal[2] = np.nan
     servo.run(0.003)
-    assert np.array_equal(robot.written["effort"][0], before)
+    assert np.array_equal(robot.written.effort, before)
     assert servo.counters.faults == 3
     assert "posture" in servo.faults[-1][1]
 
@@ -184,7 +184,7 @@ def test_joints_are_found_by_name_in_a_robot_that_has_more(model):
     full = robots.load("dreamer_full")
     estimate = Estimate(model, full.state_dtype())
     values = {name: 0.01 * index for index, name in enumerate(full.joint_names)}
-    estimate.state["position"] = list(values.values())
+    estimate.state.position[:] = list(values.values())
     assert estimate.update() == ""
     assert estimate.q == pytest.approx([values[name] for name in model.joint_names])
 
@@ -209,10 +209,10 @@ def test_the_base_is_that_of_the_state_and_must_be_known():
     assert snapshot.placement(hubo.frame("left_sole")) == pytest.approx(truth, abs=1e-9)
     assert snapshot.com_in_world == pytest.approx(simulation.com_in_world, abs=1e-6)
     before = estimate.q.copy()
-    estimate.state["base"]["known"] = False
+    estimate.state.base.known = False
     assert "not known" in estimate.update()
-    estimate.state["base"]["known"] = True
-    estimate.state["base"]["orientation"] = (0, 0, 0, 2)
+    estimate.state.base.known = True
+    estimate.state.base.orientation[:] = (0, 0, 0, 2)
     assert "unit length" in estimate.update()
     assert np.array_equal(estimate.q, before)
 
@@ -224,15 +224,15 @@ def test_neck_and_fingers_are_held_by_themselves_while_the_body_is_controlled(mo
     full = robots.load("dreamer_full")
     with Simulation(full, control_period=PERIOD) as simulation:
         servo = Servo(simulation, simulation, WBOSC(model), hold(model), description=full)
-        begin = simulation.truth["position"].copy()
+        begin = simulation.truth.position.copy()
         servo.run(1.0)
-        moved = np.abs(simulation.truth["position"] - begin)
+        moved = np.abs(simulation.truth.position - begin)
         assert moved.max() < 0.05
     assert set(servo.others.joints) == set(full.joint_names) - set(model.joint_names)
     with Simulation(full, control_period=PERIOD) as simulation:
         limp = JointPID(full, servo.others.joints, stiffness=0.0, damping=0.0)
         Servo(simulation, simulation, WBOSC(model), hold(model), description=full, others=limp).run(1.0)
-        assert np.abs(simulation.truth["position"] - begin).max() > 0.2, "without their PID they fall"
+        assert np.abs(simulation.truth.position - begin).max() > 0.2, "without their PID they fall"
 
 
 def test_a_joint_pid_goes_to_its_goal_and_its_integral_bears_a_load():
@@ -268,7 +268,7 @@ def test_where_the_base_is_is_published_after_the_command(model):
     body = Model(hubo)
     problem = Problem([JointPositionTask("posture", hubo.posture("stand"))], [FixedBase("held")])
     robot = Paper(hubo)
-    robot.state["base"]["position"] = (0.1, 0.2, 0.9)
+    robot.state.base.position[:] = (0.1, 0.2, 0.9)
     with Channel("hubo.odometry", hubo.state_dtype()) as channel:
         publish = PublishState(channel.writer(), every=5)
         Servo(robot, robot, WBOSC(body), lambda time, snapshot: problem, publish=[publish]).run(0.02)

@@ -41,7 +41,7 @@ class Moving(Paper):
     """A robot on paper whose first joint tells the cycle."""
 
     def read(self, state):
-        self.state["position"][0][0] = 1e-4 * self.ticks
+        self.state.position[0] = 1e-4 * self.ticks
         super().read(state)
 
 
@@ -52,7 +52,7 @@ def native_threads():
 def test_a_robot_that_does_not_move_is_commanded_as_if_the_loop_did_it_all(model):
     robots_on_paper = Paper(model.robot), Paper(model.robot)
     for robot in robots_on_paper:
-        robot.state["velocity"][0][4] = 0.1
+        robot.state.velocity[4] = 0.1
     inside = Servo(robots_on_paper[0], robots_on_paper[0], WBOSC(model), hold(model))
     outside = beside(model, robots_on_paper[1], model_every=10**6, max_staleness=1e4, nap=1e-6)
     inside.run(0.05)
@@ -132,7 +132,7 @@ def test_a_thread_that_never_answers_is_not_waited_for_and_the_loop_updates_the_
     assert stopped.counters.updates_beside == stopped.counters.faults == 0
     assert stopped.counters.model_updates - 1 == 25
     Servo(plain, plain, WBOSC(model), hold(model), model_every=4).run(0.1)
-    assert np.array_equal(robot.written["effort"], plain.written["effort"]), "as a loop without a thread"
+    assert np.array_equal(robot.written.effort, plain.written.effort), "as a loop without a thread"
 
 
 def test_a_rate_at_which_nothing_is_left_for_the_thread_is_refused(model):

@@ -98,15 +98,15 @@ def test_it_sways_squats_and_tells_where_it_is(robot):
 def test_killed_in_the_middle_of_a_squat_it_holds_and_the_next_one_goes_on(robot):
     process = daemon()
     with connect("look") as look, Truth(robot) as truth:
-        height = float(look.state["base"]["position"][2])
+        height = float(look.state.base.position[2])
         run = exercise()
-        wait_for(lambda: look.wait() and look.state["base"]["position"][2] < height - 0.5 * DEPTH, 120)
+        wait_for(lambda: look.wait() and look.state.base.position[2] < height - 0.5 * DEPTH, 120)
         run.kill()
         run.communicate()
-        wait_for(lambda: look.wait() and np.abs(look.state["velocity"]).max() < 0.02)
+        wait_for(lambda: look.wait() and np.abs(look.state.velocity).max() < 0.02)
         killed = len(truth.rows)
-        ticks = int(look.state["tick"])
-        wait_for(lambda: look.wait() and look.state["tick"] > ticks + 200)
+        ticks = look.state.tick
+        wait_for(lambda: look.wait() and look.state.tick > ticks + 200)
         again = len(truth.rows)
         run = exercise()
         _, err = run.communicate(timeout=120)

@@ -211,23 +211,23 @@ def test_joints_and_a_flat_foot_tell_where_the_base_is_and_how_it_moves():
     sole = robot.surface("left_sole")
     sole_to_world = simulation.link_to_world(sole.link) @ sole.at.matrix
     state, reference = simulation.new_state(), simulation.new_reference()
-    start = reference["position"].copy()
+    start = reference.position.copy()
     for cycle in range(400):
         bent = 0.05 * (1 - np.cos(2 * np.pi * cycle / 400))  # so slowly that the feet do not rock
         for joint, share in (("HP", -1), ("KN", 2), ("AP", -1)):
             for side in "LR":
                 column = robot.index[side + joint]
-                reference["position"][column] = start[column] + share * bent
+                reference.position[column] = start[column] + share * bent
         simulation.write(reference)
         simulation.tick()
         if cycle == 150:
             known.foot = "right_sole"
         known.read(state)
-        truth = simulation.truth["base"]
-        expected = np.linalg.inv(sole_to_world) @ np.append(truth["position"], 1.0)
-        assert state["base"]["position"] == pytest.approx(expected[:3], abs=1e-3)
-        assert state["base"]["linear_velocity"] == pytest.approx(truth["linear_velocity"], abs=5e-3)
-    assert np.abs(state["base"]["orientation"]) == pytest.approx([0, 0, 0, 1], abs=2e-3)
+        truth = simulation.truth.base
+        expected = np.linalg.inv(sole_to_world) @ np.append(truth.position, 1.0)
+        assert state.base.position == pytest.approx(expected[:3], abs=1e-3)
+        assert state.base.linear_velocity == pytest.approx(truth.linear_velocity, abs=5e-3)
+    assert np.abs(state.base.orientation) == pytest.approx([0, 0, 0, 1], abs=2e-3)
     assert isinstance(known, RobotInterface)
 
 

@@ -53,7 +53,7 @@ def follow_a_sine(rig: Rig, size: float, seconds: float) -> list[float]:
         wanted = size * math.sin(2 * math.pi * 0.5 * k * PERIOD)
         rig.put("sine", {"RSP": wanted})
         rig.go()
-        errors.append(abs(float(rig.cycle.state["position"][RSP]) - wanted))
+        errors.append(abs(float(rig.cycle.state.position[RSP]) - wanted))
     return errors[20:]
 
 
@@ -116,7 +116,7 @@ def test_homing_through_the_daemon_ends_at_zero():
         rig.go(200)
         assert rig.refused(Refusal.NOT_READY, "RSP") > 0
         rig.go(2500)
-        assert rig.cycle.state["status"][RSP] & Status.HOMED
+        assert rig.cycle.state.status[RSP] & Status.HOMED
         assert plant.position[RSP] == pytest.approx(0.0, abs=0.01)
 
 
@@ -127,7 +127,7 @@ def test_a_jammed_joint_is_switched_off_and_its_command_follows_it():
         rack.break_joint("RSP", "jam")
         rig.put("mine", {"RSP": 0.6})
         rig.go(400)
-        assert rig.cycle.state["status"][RSP] & Status.JAMMED
+        assert rig.cycle.state.status[RSP] & Status.JAMMED
         assert rig.command("RSP") == pytest.approx(plant.position[RSP], abs=0.02)
 
 
@@ -153,7 +153,7 @@ def test_the_step_experiment_through_daemon_bus_and_boards(mode, value, seconds)
         assert joint[-1] == pytest.approx(0.4, abs=4e-3)
         took = rise(np.arange(len(joint)) * PERIOD, np.array(joint))
         assert took == pytest.approx(expected_rise(mode, value, SLOPE), rel=0.12, abs=0.012)
-        assert not rig.cycle.state["status"][RSP] & (Status.BIG_ERROR | Status.DRIVER_FAULT)
+        assert not rig.cycle.state.status[RSP] & (Status.BIG_ERROR | Status.DRIVER_FAULT)
 
 
 def test_the_same_cycle_moves_a_robot_in_physics():
@@ -162,5 +162,5 @@ def test_the_same_cycle_moves_a_robot_in_physics():
         for k in range(400):
             rig.put("mine", {"RSP": start - 0.4 * min(1.0, k / 200)})
             rig.go()
-        assert rig.cycle.state["position"][RSP] == pytest.approx(start - 0.4, abs=0.03)
+        assert rig.cycle.state.position[RSP] == pytest.approx(start - 0.4, abs=0.03)
         assert simulation.com_in_world[2] > 0.4  # it stands

@@ -260,16 +260,16 @@ def test_a_joint_that_is_off_is_followed_and_refuses_references():
         number = ROBOT.index["RSP"]
         rig.put("mine", {"RSP": 0.02, "REB": -0.02})
         rig.go(3)
-        rig.interface._array["status"][0, number] = 0
+        rig.interface._state.status[number] = 0
         rig.interface._read_into = None  # so that it reads all of it
         for k in range(30):
             rig.interface._commanded[number] = 0.01 * k  # moved by hand
             rig.put("mine", {"RSP": 0.02, "REB": -0.03})
             rig.go()
-            assert rig.command("RSP") == rig.cycle.state["position"][number]
+            assert rig.command("RSP") == rig.cycle.state.position[number]
         assert rig.command("REB") == -0.03
         assert rig.refused(Refusal.NOT_READY, "RSP") > 0
-        rig.interface._array["status"][0, number] = 7
+        rig.interface._state.status[number] = 7
         rig.interface._read_into = None
         rig.go(2)
         assert rig.command("RSP") == pytest.approx(0.29, abs=0.02)  # it stays where it was left

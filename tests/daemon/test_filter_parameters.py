@@ -31,8 +31,8 @@ def first_command_for_a_step_of(angle):
     with connect("step") as connection, Channel(Names().commanded) as channel, channel.reader() as reader:
         assert connection.wait(1.0)
         joint = connection.index[JOINT]
-        connection.reference["mask"][joint], connection.reference["mode"] = True, Mode.POSITION
-        connection.reference["position"][joint] = angle
+        connection.reference.mask[joint], connection.reference.mode[:] = True, Mode.POSITION
+        connection.reference.position[joint] = angle
         reader.latest()
         before = reader.message["position"][joint]
         connection.put()

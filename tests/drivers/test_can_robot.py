@@ -33,13 +33,13 @@ def test_every_joint_follows_a_slow_sine():
         sizes = 0.2 * np.array([1, -1] * 19)[: len(motors)]  # both ways
         last = 144  # a cycle in which no currents are asked for: encoders are read a little later in those
         for k in range(last + 1):
-            stage.reference["position"][motors] = sine(k, sizes)
+            stage.reference.position[motors] = sine(k, sizes)
             stage.cycle()
         lag = 0.2 * math.pi * (PERIOD + 0.012)  # the speed of the sine, for a period and the joint's own lag
-        assert np.abs(stage.state["position"][motors] - sine(last, sizes)).max() < lag
+        assert np.abs(stage.state.position[motors] - sine(last, sizes)).max() < lag
         assert stage.hubo.lost.sum() == stage.hubo.late == stage.hubo.listening.garbage == 0
         speed = sizes * math.pi * math.cos(math.pi * last * PERIOD)
-        assert stage.state["velocity"][motors] == pytest.approx(speed, abs=0.03)
+        assert stage.state.velocity[motors] == pytest.approx(speed, abs=0.03)
 
 
 def test_the_identified_joints_follow_too():
@@ -87,16 +87,16 @@ def test_only_what_is_measured_is_called_measured():
         stage.run(0.5)
         state = stage.state
         motor = Measured.POSITION | Measured.VELOCITY | Measured.CURRENT | Measured.TEMPERATURE
-        assert state["measured"][RSP] == motor
-        assert state["measured"][ROBOT.index["RF1"]] == motor & ~Measured.TEMPERATURE
-        assert state["measured"][ROBOT.index["NKY"]] == 0
-        assert (state["imu"]["measured"] == int(_imu())).all()
-        assert (state["force_torque"]["measured"] == int(_wrench())).all()
+        assert state.measured[RSP] == motor
+        assert state.measured[ROBOT.index["RF1"]] == motor & ~Measured.TEMPERATURE
+        assert state.measured[ROBOT.index["NKY"]] == 0
+        assert (state.imu.measured == int(_imu())).all()
+        assert (state.force_torque.measured == int(_wrench())).all()
         # The plant has the other axes too, but nobody measures them.
-        assert np.allclose(state["force_torque"]["force"], (0, 0, 200))
-        assert np.allclose(state["force_torque"]["torque"], (3, -4, 0))
-        assert np.allclose(state["imu"]["angular_velocity"], (0.1, -0.2, 0), atol=1e-4)
-        assert not state["base"]["known"]
+        assert np.allclose(state.force_torque.force, (0, 0, 200))
+        assert np.allclose(state.force_torque.torque, (3, -4, 0))
+        assert np.allclose(state.imu.angular_velocity, (0.1, -0.2, 0), atol=1e-4)
+        assert not state.base.known
 
 
 def _imu():
@@ -112,7 +112,7 @@ def test_roll_and_pitch_arrive_as_an_orientation_without_yaw():
     plant.orientation = (0.0, math.sin(0.1), 0.0, math.cos(0.1))
     with Stage(plant=plant) as stage:
         stage.run(0.05)
-        assert stage.state["imu"]["orientation"][0] == pytest.approx(plant.orientation, abs=1e-4)
+        assert stage.state.imu.orientation[0] == pytest.approx(plant.orientation, abs=1e-4)
 
 
 def test_tilt_and_power_are_beside_the_state():
@@ -127,7 +127,7 @@ def test_every_joint_has_its_status_within_a_tenth_of_a_second():
     with Stage() as stage:
         stage.run(0.1)
         wired = [ROBOT.index[name] for name in ROBOT.joint_names if name[1] not in "KF"]
-        assert {int(flags) & ON for flags in stage.state["status"][wired]} == {ON}
+        assert {int(flags) & ON for flags in stage.state.status[wired]} == {ON}
 
 
 # References.
@@ -136,8 +136,8 @@ def test_every_joint_has_its_status_within_a_tenth_of_a_second():
 def test_joints_outside_the_mask_go_on_with_what_they_had():
     with Stage() as stage:
         stage.run(0.2, RSP=0.1, LSP=0.2)
-        stage.reference["mask"] = False
-        stage.reference["mask"][RSP] = True
+        stage.reference.mask[:] = False
+        stage.reference.mask[RSP] = True
         stage.run(0.2, RSP=0.15, LSP=-1.0)
         assert stage.at("RSP") == pytest.approx(0.15, abs=1e-3)
         assert stage.at("LSP") == pytest.approx(0.2, abs=1e-3)
@@ -182,8 +182,8 @@ def test_a_new_client_takes_over_without_a_jump():
     again.hubo.now = lambda: stage.rack.time
     with again:
         assert again.at("RSP") == pytest.approx(held, abs=1e-3)
-        again.reference["mask"] = False
-        again.reference["mask"][ROBOT.index["LSP"]] = True  # it says nothing of RSP
+        again.reference.mask[:] = False
+        again.reference.mask[ROBOT.index["LSP"]] = True  # it says nothing of RSP
         again.run(0.2, RSP=0.0)
         assert again.truth("RSP") == pytest.approx(held, abs=1e-3)
 
@@ -290,7 +290,7 @@ def test_initialize_loads_defaults_and_sensors_are_nulled():
         assert stage.hubo.command(Verb.INITIALIZE_SENSORS, ALL_JOINTS, ()).accepted
         stage.run(0.05)
         assert stage.rack.boards.boards[8].motor_parameters[0].kp == 0
-        assert np.allclose(stage.state["force_torque"]["force"], 0)
+        assert np.allclose(stage.state.force_torque.force, 0)
 
 
 @pytest.mark.parametrize(

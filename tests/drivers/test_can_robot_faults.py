@@ -25,7 +25,7 @@ def test_lost_frames_keep_the_last_value_and_are_counted():
         lost = sum(wire.traffic.lost for wire in stage.rack.wires)
         assert 0 < stage.hubo.lost.sum() <= lost
         assert stage.hubo.take_events() == []
-        assert np.isfinite(stage.state["velocity"]).all()
+        assert np.isfinite(stage.state.velocity).all()
 
 
 def test_without_faults_nothing_is_counted():
@@ -45,7 +45,7 @@ def test_frames_turned_unnoticed_never_raise():
         for k in range(200):
             stage.cycle(RSP=sine(k))
         assert sum(wire.traffic.undetected for wire in stage.rack.wires) > 100
-        assert np.isfinite(stage.state["position"]).all()
+        assert np.isfinite(stage.state.position).all()
 
 
 def test_garbage_on_the_bus_is_counted():

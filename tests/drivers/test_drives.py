@@ -147,12 +147,12 @@ def test_the_state_says_what_it_holds():
     path(drives, targets(0.4), 0.02)
     state = np.zeros(1, HUBO.state_dtype())[0]
     drives.read(state)
-    assert state["position"][RSP] == drives.position[RSP] > 0
-    assert state["velocity"][RSP] == drives.velocity[RSP] > 0
-    assert (state["measured"] == Measured.POSITION | Measured.VELOCITY | Measured.ACCELERATION | Measured.EFFORT).all()
-    assert state["imu"][0]["linear_acceleration"].tolist() == [0, 0, 9.81]
-    assert MeasuredMotion.YAW in MeasuredMotion(int(state["imu"][0]["measured"]))
-    assert state["time"] == 0, "time belongs to the boards"
+    assert state.position[RSP] == drives.position[RSP] > 0
+    assert state.velocity[RSP] == drives.velocity[RSP] > 0
+    assert (state.measured == Measured.POSITION | Measured.VELOCITY | Measured.ACCELERATION | Measured.EFFORT).all()
+    assert state.imu[0].linear_acceleration.tolist() == [0, 0, 9.81]
+    assert MeasuredMotion.YAW in MeasuredMotion(state.imu[0].measured)
+    assert state.time == 0, "time belongs to the boards"
 
 
 @pytest.mark.parametrize(

@@ -37,38 +37,38 @@ def test_reading_twice_gives_the_same_and_moves_nothing(robot):
 
 def test_a_joint_out_of_the_mask_keeps_its_reference(robot):
     reference, state = robot.new_reference(), robot.new_state()
-    held = reference["position"].copy()
-    reference["position"] = held + 0.05
-    reference["mask"] = False
-    reference["mask"][10] = True
+    held = reference.position.copy()
+    reference.position[:] = held + 0.05
+    reference.mask[:] = False
+    reference.mask[10] = True
     robot.write(reference)
     robot.tick()
     robot.read(state)
-    changed = np.flatnonzero(state["reference"] != held)
+    changed = np.flatnonzero(state.reference != held)
     assert changed.tolist() == [10]
 
 
 def test_stop_holds_every_joint_where_it_is_and_never_raises(robot):
     reference, state = robot.new_reference(), robot.new_state()
     arm = robot.robot.index["R_SAA"]
-    reference["position"][arm] -= 0.5
+    reference.position[arm] -= 0.5
     robot.write(reference)
     for _ in range(10):
         robot.tick()
     robot.stop()
     robot.read(state)
-    there = state["position"][arm]
+    there = state.position[arm]
     for _ in range(100):
         robot.tick()
     robot.read(state)
-    assert state["position"][arm] == pytest.approx(there, abs=0.05)
-    assert abs(there - reference["position"][arm]) > 0.1, "it was stopped on its way"
+    assert state.position[arm] == pytest.approx(there, abs=0.05)
+    assert abs(there - reference.position[arm]) > 0.1, "it was stopped on its way"
 
 
 def test_leaving_the_with_block_after_an_error_stops_the_robot():
     simulation = Simulation(robots.load("hoap3"))
     reference = simulation.new_reference()
-    reference["velocity"], reference["mode"] = 1.0, Mode.VELOCITY
+    reference.velocity[:], reference.mode[:] = 1.0, Mode.VELOCITY
 
     def fail():
         with simulation:
@@ -78,10 +78,10 @@ def test_leaving_the_with_block_after_an_error_stops_the_robot():
 
     with pytest.raises(KeyError):
         fail()
-    before = simulation.truth["position"]
+    before = simulation.truth.position
     for _ in range(100):
         simulation.tick()
-    assert np.abs(simulation.truth["position"] - before).max() < 0.02
+    assert np.abs(simulation.truth.position - before).max() < 0.02
 
 
 def test_state_and_reference_pass_through_channels(robot):

@@ -48,24 +48,24 @@ def live(robot, reference, state, seconds, until=lambda state: False):
 
 def test_servos_in_a_process_of_their_own_hold_while_daemons_come_and_go(process):
     state, reference = np.zeros(1, MINI.state_dtype())[0], np.zeros(1, MINI.reference_dtype())[0]
-    reference["mask"] = True
+    reference.mask[:] = True
     ports = [DatagramPort(number) for number in process]
     first = ServoRobot(MINI, ports)
     first.__enter__()
     first.command(Verb.HOME, ALL_JOINTS, ())
-    live(first, reference, state, 20, lambda state: (state["status"] & Status.CONTROL_ON).all())
-    reference["position"][RSP] = 0.5
-    live(first, reference, state, 20, lambda state: abs(state["position"][RSP] - 0.5) < 0.01)
-    assert state["position"][RSP] == pytest.approx(0.5, abs=0.01)
+    live(first, reference, state, 20, lambda state: (state.status & Status.CONTROL_ON).all())
+    reference.position[RSP] = 0.5
+    live(first, reference, state, 20, lambda state: abs(state.position[RSP] - 0.5) < 0.01)
+    assert state.position[RSP] == pytest.approx(0.5, abs=0.01)
     for port in ports:  # it dies, without a word; the next one finds everything as it was
         port.close()
     with ServoRobot(MINI, [DatagramPort(number) for number in process]) as second:
         second.read(state)
-        assert state["position"][RSP] == pytest.approx(0.5, abs=0.01)
-        assert state["reference"][RSP] == pytest.approx(0.5, abs=0.01)
-        reference["position"][RSP] = 0.1
-        live(second, reference, state, 20, lambda state: abs(state["position"][RSP] - 0.1) < 0.01)
-        assert state["position"][RSP] == pytest.approx(0.1, abs=0.01)
+        assert state.position[RSP] == pytest.approx(0.5, abs=0.01)
+        assert state.reference[RSP] == pytest.approx(0.5, abs=0.01)
+        reference.position[RSP] = 0.1
+        live(second, reference, state, 20, lambda state: abs(state.position[RSP] - 0.1) < 0.01)
+        assert state.position[RSP] == pytest.approx(0.1, abs=0.01)
 
 
 def test_nobody_at_the_other_end_is_an_error_with_a_remedy():
@@ -103,16 +103,16 @@ def test_the_same_robot_runs_on_a_serial_device():
         with ServoRobot(MINI, port, period=0.02) as robot:
             assert not robot.simulated
             robot.command(Verb.CONTROL, RSP, (1.0,))
-            reference["mask"][RSP], reference["position"][RSP] = True, 0.3
+            reference.mask[RSP], reference.position[RSP] = True, 0.3
             until = time.monotonic() + 20
-            while abs(state["position"][RSP] - 0.3) > 0.01 and time.monotonic() < until:
+            while abs(state.position[RSP] - 0.3) > 0.01 and time.monotonic() < until:
                 robot.write(reference)
                 time.sleep(0.02)
                 for _ in range(20):
                     simulated.servos.advance()
                 robot.read(state)
-            assert state["position"][RSP] == pytest.approx(0.3, abs=0.01)
-            assert (state["measured"] > 0).all()
+            assert state.position[RSP] == pytest.approx(0.3, abs=0.01)
+            assert (state.measured > 0).all()
     finally:
         stop.set()
         far.join()

@@ -39,10 +39,10 @@ def test_the_state_read_is_that_of_the_tick_though_the_simulator_is_ahead_by_the
         by_hand.show(tick=8)
         by_hand.beat()
         link.read(state)
-        assert state["tick"] == 7
+        assert state.tick == 7
         link.tick()
         link.read(state)
-        assert state["tick"] == 8
+        assert state.tick == 8
 
 
 def test_the_command_is_there_before_the_answer(robot):
@@ -52,7 +52,7 @@ def test_the_command_is_there_before_the_answer(robot):
         _, reference = new_records(robot)
         for count in range(100):
             link.tick()
-            reference["time"] = count
+            reference.time = count
             link.write(reference)
             assert by_hand.answer == by_hand.number
             by_hand.beat()
@@ -120,7 +120,7 @@ def test_a_simulator_killed_between_state_and_beat_is_followed_by_one_that_is_an
         following.beat()
         link.tick()
         link.read(state)
-        assert state["tick"] == 0
+        assert state.tick == 0
         link.write(reference)
         assert following.answer == following.number == killed.number + 1
 
@@ -153,7 +153,7 @@ def test_time_never_runs_backwards_though_a_new_simulator_begins_at_zero(robot):
             times.append(link.tick())
             link.write(reference)
             link.read(state)
-            assert state["time"] == times[-1]
+            assert state.time == times[-1]
             by_hand.beat(at=at)
         times.append(link.tick())
         assert np.diff(times) == pytest.approx([PERIOD] * 8)
@@ -181,7 +181,7 @@ def test_entering_waits_for_the_state_and_period_that_a_loop_begins_with(robot):
     with link:
         state, _ = new_records(robot)
         link.read(state)
-        assert (state["position"] == np.arange(len(robot.moving))).all()
+        assert (state.position == np.arange(len(robot.moving))).all()
         assert link.period == 0.002
 
 
@@ -190,12 +190,12 @@ def test_joints_out_of_the_mask_keep_their_command(robot):
     by_hand.beat()
     with SimulatorLink(robot) as link:
         _, reference = new_records(robot)
-        reference["position"], reference["mask"] = 0.5, False
-        reference["mask"][[2, 3]] = True
+        reference.position[:], reference.mask[:] = 0.5, False
+        reference.mask[[2, 3]] = True
         link.write(reference)
         by_hand.commands.latest()
         assert np.flatnonzero(by_hand.commands.message["mask"]).tolist() == [2, 3]
-        reference["position"], reference["mask"][3] = 0.7, False
+        reference.position[:], reference.mask[3] = 0.7, False
         link.write(reference)
         by_hand.commands.latest()
         assert by_hand.commands.message["position"][[2, 3]].tolist() == [0.7, 0.5]

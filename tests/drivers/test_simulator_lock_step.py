@@ -43,10 +43,10 @@ def test_a_simulator_and_a_daemon_go_in_lock_step_for_thousands_of_periods(robot
                 ahead.latest()
                 time.sleep(rng.random() * 0.005)
                 assert not ahead.unread, "the simulator does not run ahead, however long the daemon takes"
-            reference["time"] = now
+            reference.time = now
             link.write(reference)
             link.read(state)
-            assert (state["time"], state["tick"]) == (now, cycle)
+            assert (state.time, state.tick) == (now, cycle)
         assert (link.missed, link.restarts) == (0, 0)
     beats, answers = Channel("robot.from_simulator"), Channel("robot.to_simulator")
     assert assert_lock_step(beats, answers) >= 3999

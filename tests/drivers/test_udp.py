@@ -61,7 +61,7 @@ def serving(interface=None, clock=None, robot=ROBOT, **more):
 
 def state_and_reference(robot=ROBOT):
     state, reference = (np.zeros(1, layout)[0] for layout in (robot.state_dtype(), robot.reference_dtype()))
-    reference["mask"] = True
+    reference.mask[:] = True
     return state, reference
 
 
@@ -69,15 +69,15 @@ def follow(far, cycles, joint=0):
     """Send a slow ramp; what came back, beat by beat: times and positions."""
     state, reference = state_and_reference()
     far.read(state)
-    reference["position"] = state["position"]
+    reference.position[:] = state.position
     times, positions = [], []
     for cycle in range(cycles):
         times.append(far.tick())
         far.read(state)
-        positions.append(float(state["position"][joint]))
-        reference["position"][joint] = 1e-4 * cycle
+        positions.append(float(state.position[joint]))
+        reference.position[joint] = 1e-4 * cycle
         far.write(reference)
-    return np.array(times), np.array(positions), reference["position"][joint]
+    return np.array(times), np.array(positions), reference.position[joint]
 
 
 def test_it_is_a_robot_and_a_clock_and_moves_what_is_behind_the_server():
@@ -265,14 +265,14 @@ def test_whole_body_control_runs_over_it_in_simulated_time():
     model = Model(dreamer)
     problem = Problem([JointPositionTask("posture", dreamer.posture("stand"))], Coactuation.of(model))
     with Simulation(dreamer, control_period=0.001) as simulation:
-        start = simulation.truth["position"].copy()
+        start = simulation.truth.position.copy()
         with (
             serving(simulation, simulation, dreamer, patience=0.5, silence=5.0) as server,
             UdpRobot(dreamer, server.address) as far,
         ):
             servo = Servo(far, far, WBOSC(model), lambda time, snapshot: problem)
             servo.run(0.3)
-            moved = np.abs(simulation.truth["position"] - start).max()
+            moved = np.abs(simulation.truth.position - start).max()
         assert moved < 0.01, "it holds by efforts alone"
         assert servo.counters.faults == 0
         assert servo.echo.latency <= 0.003

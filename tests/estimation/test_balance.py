@@ -112,12 +112,12 @@ def test_the_record_cannot_be_written_by_who_reads_it_and_the_base_goes_into_a_s
         balance = estimator.update(state)
     with pytest.raises(ValueError, match="read-only"):
         balance.com_in_world[0] = 1.0
-    state["base"]["known"] = False
+    state.base.known = False
     estimator.fill_base(state)
-    truth = simulation.truth["base"]
-    assert state["base"]["known"]
-    assert state["base"]["position"] == pytest.approx(truth["position"], abs=2e-3)
-    assert state["base"]["orientation"] == pytest.approx(truth["orientation"], abs=2e-3)
+    truth = simulation.truth.base
+    assert state.base.known
+    assert state.base.position == pytest.approx(truth.position, abs=2e-3)
+    assert state.base.orientation == pytest.approx(truth.orientation, abs=2e-3)
 
 
 def test_an_imu_that_turns_with_the_torso_says_as_much_as_one_in_the_pelvis():
@@ -127,14 +127,14 @@ def test_an_imu_that_turns_with_the_torso_says_as_much_as_one_in_the_pelvis():
     state, reference = simulation.new_state(), simulation.new_reference()
     waist = robot.index["WST"]
     while simulation.tick() < 2.0:
-        reference["position"][waist] = 0.4 * np.sin(3.0 * simulation.time)
+        reference.position[waist] = 0.4 * np.sin(3.0 * simulation.time)
         simulation.write(reference)
         simulation.read(state)
         balance = estimator.update(state)
-    truth = simulation.truth["base"]
-    assert roll_pitch_yaw(balance.orientation) == pytest.approx(roll_pitch_yaw(truth["orientation"]), abs=0.02)
-    assert balance.angular_velocity == pytest.approx(truth["angular_velocity"], abs=0.05)
-    assert balance.base_velocity == pytest.approx(truth["linear_velocity"], abs=0.03)
+    truth = simulation.truth.base
+    assert roll_pitch_yaw(balance.orientation) == pytest.approx(roll_pitch_yaw(truth.orientation), abs=0.02)
+    assert balance.angular_velocity == pytest.approx(truth.angular_velocity, abs=0.05)
+    assert balance.base_velocity == pytest.approx(truth.linear_velocity, abs=0.03)
     assert balance.com_in_world == pytest.approx(simulation.com_in_world, abs=0.01)
 
 
@@ -144,9 +144,9 @@ HUBO_FORCE = MeasuredWrench.FORCE_Z | MeasuredWrench.TORQUE_X | MeasuredWrench.T
 
 def only_hubos_axes(state, tick):
     """What the sensors on Hubo's buses measure; all else is zero, as the boards leave it."""
-    imu, force = state["imu"][0], state["force_torque"]
-    imu["measured"], imu["linear_acceleration"], imu["angular_velocity"][2] = int(HUBO_IMU), 0.0, 0.0
-    force["measured"], force["force"][:, :2], force["torque"][:, 2] = int(HUBO_FORCE), 0.0, 0.0
+    imu, force = state.imu[0], state.force_torque
+    imu.measured, imu.linear_acceleration[:], imu.angular_velocity[2] = int(HUBO_IMU), 0.0, 0.0
+    force.measured[:], force.force[:, :2], force.torque[:, 2] = int(HUBO_FORCE), 0.0, 0.0
 
 
 def test_hubos_own_few_axes_suffice(stepping):
@@ -158,11 +158,11 @@ def test_hubos_own_few_axes_suffice(stepping):
 
 def test_horizontal_forces_that_are_not_measured_are_those_of_a_pendulum(stepping):
     def believed_to_be_zero(state, tick):
-        state["force_torque"]["force"][:, :2] = 0.0
+        state.force_torque.force[:, :2] = 0.0
 
     def not_measured(state, tick):
         believed_to_be_zero(state, tick)
-        state["force_torque"]["measured"] = int(HUBO_FORCE)
+        state.force_torque.measured[:] = int(HUBO_FORCE)
 
     def pressure(change):
         estimator, seen = BalanceEstimator(MODEL, spring=AnkleSpring()), []
@@ -180,8 +180,8 @@ def test_horizontal_forces_that_are_not_measured_are_those_of_a_pendulum(steppin
 
 def test_a_robot_without_an_imu_is_estimated_by_its_flat_soles(pushed):
     def blind(state, tick):
-        state["imu"][0]["measured"] = 0
-        state["imu"][0]["angular_velocity"] = state["imu"][0]["linear_acceleration"] = np.nan
+        state.imu[0].measured = 0
+        state.imu[0].angular_velocity[:] = state.imu[0].linear_acceleration[:] = np.nan
 
     orientation, *_ = follow(pushed, estimator := BalanceEstimator(MODEL, spring=AnkleSpring()), blind)
     assert np.degrees(rms((tilts(orientation) - tilts(pushed.attitude))[200:])) < 0.5
@@ -193,13 +193,13 @@ def test_nan_from_a_sensor_is_counted_and_survived(pushed, sensor):
     def spoil(state, tick):
         if tick % 20 == 7:
             if sensor == "gyro":
-                state["imu"][0]["angular_velocity"][1] = np.nan
+                state.imu[0].angular_velocity[1] = np.nan
             elif sensor == "accelerometer":
-                state["imu"][0]["linear_acceleration"][0] = np.inf
+                state.imu[0].linear_acceleration[0] = np.inf
             elif sensor == "encoder":
-                state["position"][3] = np.nan
+                state.position[3] = np.nan
             else:
-                state["force_torque"][0]["torque"][0] = np.nan
+                state.force_torque[0].torque[0] = np.nan
 
     estimator = BalanceEstimator(MODEL, spring=AnkleSpring())
     orientation, com, *_ = follow(pushed, estimator, spoil)
@@ -211,7 +211,7 @@ def test_nan_from_a_sensor_is_counted_and_survived(pushed, sensor):
 def test_an_accelerometer_that_dies_is_counted_and_the_feet_speak(pushed):
     def die(state, tick):
         if tick > 150:
-            state["imu"][0]["linear_acceleration"] = 0.0
+            state.imu[0].linear_acceleration[:] = 0.0
 
     estimator = BalanceEstimator(MODEL, spring=AnkleSpring())
     orientation, *_ = follow(pushed, estimator, die)
@@ -223,8 +223,8 @@ def test_a_robot_that_is_dropped_at_the_start_is_taken_to_stand_on_its_soles_and
     state = Simulation(HUBO).truth
     tilt = np.radians(20.0)
     for gravity, pitch in ((1.2, 0.0), (9.81, -tilt)):
-        state["force_torque"] = 0.0
-        state["imu"]["linear_acceleration"] = gravity * np.array([np.sin(tilt), 0.0, np.cos(tilt)])
+        state.force_torque.force[:] = state.force_torque.torque[:] = 0.0
+        state.imu.linear_acceleration[:] = gravity * np.array([np.sin(tilt), 0.0, np.cos(tilt)])
         balance = BalanceEstimator(MODEL).update(state)
         assert np.abs(roll_pitch_yaw(balance.orientation) - (0.0, pitch, 0.0)).max() < 1e-3
 
@@ -240,12 +240,12 @@ def test_time_that_stands_still_runs_back_or_leaps():
     estimator.update(state)
     assert estimator.faults.total == 0, "the same state again is no fault"
     for time in (0.01, np.nan):
-        state["time"] = time
+        state.time = time
         estimator.update(state)
     assert np.array_equal(estimator.balance.orientation, held)
     assert estimator.faults.bad_time == 2
     bias = estimator.filter.gyro_bias.copy()
-    state["time"] = 10.0
+    state.time = 10.0
     estimator.update(state)
     assert estimator.faults.gap == 1
     assert np.array_equal(estimator.filter.gyro_bias, bias)
@@ -261,7 +261,7 @@ def test_a_slope_is_found_within_seconds_though_level_ground_is_expected():
     while simulation.tick() < 10.0:
         simulation.read(state)
         balance = estimator.update(state)
-    pitch = roll_pitch_yaw(balance.orientation)[1] - roll_pitch_yaw(simulation.truth["base"]["orientation"])[1]
+    pitch = roll_pitch_yaw(balance.orientation)[1] - roll_pitch_yaw(simulation.truth.base.orientation)[1]
     assert abs(pitch) < 0.2 * slope
 
 
@@ -273,7 +273,7 @@ def test_other_robots_need_nothing_but_their_description(name):
     while simulation.tick() < 1.0:
         simulation.read(state)
         balance = estimator.update(state)
-    truth = roll_pitch_yaw(simulation.truth["base"]["orientation"])
+    truth = roll_pitch_yaw(simulation.truth.base.orientation)
     assert roll_pitch_yaw(balance.orientation)[:2] == pytest.approx(truth[:2], abs=0.02)
     assert balance.com_in_world[2] == pytest.approx(simulation.com_in_world[2], abs=0.02)
     assert balance.contact.all()

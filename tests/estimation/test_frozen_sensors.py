@@ -97,15 +97,15 @@ def test_the_estimate_goes_on_without_a_gyro_that_is_frozen():
     estimator = BalanceEstimator(Model(robot))
     with Simulation(robot) as simulation:
         state, reference = simulation.new_state(), simulation.new_reference()
-        bend = reference["position"].copy()
+        bend = reference.position.copy()
         arm = robot.index["R_SFE"]
         while simulation.tick() < 2.0:
-            reference["position"] = bend
-            reference["position"][arm] += 0.5 * np.sin(4.0 * simulation.time)
+            reference.position[:] = bend
+            reference.position[arm] += 0.5 * np.sin(4.0 * simulation.time)
             simulation.write(reference)
             simulation.read(state)
             if simulation.time > 0.5:
-                state["imu"]["angular_velocity"] = (0.0, 0.5, 0.0)
+                state.imu.angular_velocity[:] = (0.0, 0.5, 0.0)
             estimator.update(state)
         assert estimator.faults.last == "the gyro"
         tilt = estimator.balance.tilt - np.arccos(simulation.base_to_world[2, 2])

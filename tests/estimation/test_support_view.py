@@ -15,7 +15,15 @@ from wholebody import robots
 from wholebody.channels import Channel
 from wholebody.cli.motion_gait import support
 from wholebody.errors import BadState, ChannelNotFound
-from wholebody.estimation.support_view import SupportPublisher, SupportWatch, draw, text, view_channel, view_of
+from wholebody.estimation.support_view import (
+    SupportMessage,
+    SupportPublisher,
+    SupportWatch,
+    draw,
+    text,
+    view_channel,
+    view_of,
+)
 from wholebody.locomotion.crawling.gait import on_ground
 from wholebody.model import Model
 from wholebody.model.support import Contacts
@@ -62,7 +70,7 @@ def test_a_view_comes_through_a_channel_as_it_was():
     view = SupportWatch(MODEL, LIMBS).look(Q, 0.0, THREE, 4.5)
     with SupportPublisher(name) as publisher:
         publisher.put(view)
-        with Channel(view_channel(name)) as channel, channel.reader() as reader:
+        with Channel(view_channel(name), kind=SupportMessage) as channel, channel.reader() as reader:
             assert reader.latest()
             again = view_of(reader.message)
     assert (again.time, again.names, again.bearing) == (view.time, view.names, view.bearing)

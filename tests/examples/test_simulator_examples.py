@@ -34,13 +34,13 @@ def run_example(command, robot):
         try:
             with link:
                 state, reference = new_records(robot)
-                reference["position"] = 0.3
+                reference.position[:] = 0.3
                 expected = np.zeros(len(robot.moving))
                 for cycle in range(1000):
                     assert link.tick() == pytest.approx(cycle * PERIOD, abs=1e-9)
                     link.write(reference)
                     link.read(state)
-                    assert state["position"] == pytest.approx(expected, abs=1e-12)
+                    assert state.position == pytest.approx(expected, abs=1e-12)
                     expected += (0.3 - expected) * PERIOD / 0.05
                 assert (link.missed, link.restarts) == (0, 0)
         finally:

@@ -26,9 +26,9 @@ def model(request):
 def momenta(model, world, joints):
     """Of the true motion: centre of mass, momentum of all of the robot (linear, angular), and of some joints alone."""
     truth, v = world.truth, np.zeros(model.nv)
-    v[:3], v[3:6] = truth["base"]["linear_velocity"], truth["base"]["angular_velocity"]
-    v[6:] = truth["velocity"]
-    momentum = model.at(np.concatenate((world.base_pose, truth["position"]))).momentum_matrix
+    v[:3], v[3:6] = truth.base.linear_velocity, truth.base.angular_velocity
+    v[6:] = truth.velocity
+    momentum = model.at(np.concatenate((world.base_pose, truth.position))).momentum_matrix
     columns = [6 + joint for joint in joints]
     return np.concatenate((world.com_in_world, momentum @ v, momentum[:, columns] @ v[columns]))
 
@@ -39,16 +39,16 @@ def moved(model, joints, told):
     rows = []
     with Simulation(model.robot, posture=walker.stance()) as world:
         reference = world.new_reference()
-        reference["mode"], reference["mask"] = Mode.POSITION, True
+        reference.mode[:], reference.mask[:] = Mode.POSITION, True
         while world.time < 0.5 + LONG:
             s = min(max((world.time - 0.3) / LONG, 0.0), 1.0)
             target = walker.pattern.at(0.0)
             command = as_planned(target)
             command.feed_forward = True
-            reference["position"] = told(walker, command, target, s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
+            reference.position[:] = told(walker, command, target, s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
             world.write(reference)
             world.advance()
-            speeds = world.truth["velocity"][joints], STAR @ world.truth["base"]["angular_velocity"]
+            speeds = world.truth.velocity[joints], STAR @ world.truth.base.angular_velocity
             rows.append(np.concatenate((momenta(model, world, joints), *speeds, pressed(world, np.eye(4)))))
     com, all_of_it, theirs, speed, turn, zmp = np.split(
         np.array(rows)[40:], np.cumsum([3, 6, 6, len(joints), 2]), axis=1

@@ -121,7 +121,7 @@ def test_on_a_slope_a_robot_whose_imu_dies_while_it_walks_stops_and_stands():
         while world.time < 7.0:
             world.read(state)
             if world.time > 3.3:
-                state["imu"]["measured"] = 0
+                state.imu.measured[:] = 0
             if walking.up and not told:
                 walking.walk(distance=1.0)
                 told = True

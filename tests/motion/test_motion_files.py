@@ -365,9 +365,9 @@ def test_poses_taken_from_a_state_channel_become_a_motion_and_a_file(tmp_path):
 
 def test_a_taken_pose_is_kept_when_the_message_changes_and_may_be_dropped():
     robot = hubo()
-    teacher, state = Teacher(robot), np.zeros((), robot.state_dtype())
+    teacher, state = Teacher(robot), np.zeros(1, robot.state_dtype())[0]
     teacher.take(state, duration=1.0)
-    state["position"] = 1.0
+    state.position[:] = 1.0
     assert not teacher.frames[0].position.any()
     teacher.take(state, duration=1.0)
     teacher.drop()
@@ -383,9 +383,9 @@ def test_what_cannot_be_taught_is_refused():
     with pytest.raises(BadMotion, match="no frame to forget"):
         teacher.drop()
     with pytest.raises(WrongRecord, match="no state of hubo2plus"):
-        teacher.take(np.zeros((), other.state_dtype()))
-    broken = np.zeros((), robot.state_dtype())
-    broken["position"][3] = np.nan
+        teacher.take(np.zeros((), other.state_dtype())[()])
+    broken = np.zeros((), robot.state_dtype())[()]
+    broken.position[3] = np.nan
     with pytest.raises(BadMotionFile, match="joint RKN is nan"):
         teacher.take(broken)
     assert teacher.frames == []

@@ -44,7 +44,7 @@ class Noted:
         self.simulation.read(state)
 
     def write(self, reference):
-        self.written.append(reference["position"].copy())
+        self.written.append(reference.position.copy())
         self.simulation.write(reference)
 
     def stop(self):
@@ -87,7 +87,7 @@ def test_the_references_are_the_motion_and_the_robot_ends_holding_its_last_postu
     assert written[:count] == pytest.approx(expected, abs=1e-12)
     assert (written[count:] == expected[-1]).all()
     assert len(written) == count + round(0.3 / robot.period)
-    assert state["position"] == pytest.approx(expected[-1], abs=0.05)
+    assert state.position == pytest.approx(expected[-1], abs=0.05)
     assert played.approach == 0.0
     assert played.final_error < 0.05
     assert robot.stopped == 0
@@ -162,7 +162,7 @@ def test_a_joint_that_hangs_a_little_goes_on_from_what_it_was_told():
             simulation.tick()
         state, reference = simulation.new_state(), simulation.new_reference()
         simulation.read(state)
-        hangs = np.abs(state["position"] - state["reference"]).max()
+        hangs = np.abs(state.position - state.reference).max()
         assert 1e-5 < hangs < 0.05
         robot = Noted(simulation)
         play(motion(R_SFE=-0.3), robot, robot, state, reference, Limits.of(hoap()))

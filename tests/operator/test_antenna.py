@@ -122,7 +122,7 @@ def stops_while_an_arm_moves(rig, client):
     """STOP holds an arm where it is, whoever moves it, and the robot goes on standing."""
 
     def arm():
-        return rig.world.truth["position"][[rig.robot.index[name] for name in rig.robot.groups["right_arm"]]]
+        return rig.world.truth.position[[rig.robot.index[name] for name in rig.robot.groups["right_arm"]]]
 
     def passes(seconds):
         since = rig.world.time

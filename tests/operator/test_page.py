@@ -226,8 +226,8 @@ def test_the_ghost_of_soft_arms_is_where_they_were_told_to_be_and_the_robot_wher
 
         def lift(share):
             robot.wait()
-            robot.reference["mode"][arms], robot.reference["stiffness"][arms] = Mode.IMPEDANCE, 8.0
-            robot.reference["damping"][arms] = 1.0
+            robot.reference.mode[arms], robot.reference.stiffness[arms] = Mode.IMPEDANCE, 8.0
+            robot.reference.damping[arms] = 1.0
             robot.move({"LSP": -1.2 * share, "RSP": -1.2 * share})
 
         def measured():

@@ -117,7 +117,7 @@ def test_what_people_ask_is_done_and_they_hear_when(people):
     assert people.truth[2] == pytest.approx(math.radians(40), abs=0.06)
 
     assert people.does("anne", "MOVE HEAD LEFT 20 DEGREES") == "COMPLETED"
-    neck = people.rig.world.truth["position"][people.rig.robot.index["NKY"]]
+    neck = people.rig.world.truth.position[people.rig.robot.index["NKY"]]
     assert neck == pytest.approx(math.radians(20), abs=0.03), "though the walking controller holds the neck, too"
     assert "the neck goes from" in people.says("anne", "MOVE HEAD LEFT 100 DEGREES")[0]
 

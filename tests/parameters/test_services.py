@@ -280,13 +280,13 @@ def test_a_gripper_closes_by_its_topic_and_is_held_until_then():
         fingers = [grasp.built.robot.index[name] for name in ("right_pointer_finger_mcp", "l_gripper_l_finger")]
         remote = Remote()
         remote.wait_for("at_rest", 10.0)
-        assert np.abs(grasp.simulation.truth["position"][fingers]).max() < 0.05
+        assert np.abs(grasp.simulation.truth.position[fingers]).max() < 0.05
         with Sending("dreamer.right_gripper", 1) as right, Sending("dreamer.left_gripper", 1) as left:
             right.put([1.0])
             left.put([2.0])
             begun = remote.get("servo.time")
             wait_for(lambda: remote.get("servo.time") > begun + 1.0, 40)
-        right_finger, left_finger = grasp.simulation.truth["position"][fingers]
+        right_finger, left_finger = grasp.simulation.truth.position[fingers]
         assert right_finger > 0.5
         assert abs(left_finger) < 0.05, "what cannot be is refused"
         assert remote.get("grippers.right.closed") == 1.0

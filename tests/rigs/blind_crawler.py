@@ -26,12 +26,12 @@ class Blind:
     def cycle(self, seconds):
         crawler, state = self.crawling.crawler, self.state
         for _ in range(round(seconds / 0.005)):
-            state["time"] = self.time
-            state["position"], state["imu"][0]["orientation"] = crawler.q[7:], crawler.q[3:7]
+            state.time = self.time
+            state.position[:], state.imu[0].orientation[:] = crawler.q[7:], crawler.q[3:7]
             if self.tilt is not None:
                 turned = self.tilt * Rotation.from_quat(crawler.q[3:7])
-                state["imu"][0]["orientation"] = turned.as_quat()
-            state["effort"] = self.efforts()
+                state.imu[0].orientation[:] = turned.as_quat()
+            state.effort[:] = self.efforts()
             self.obeys(state, self.reference)
             self.time += 0.005
 

@@ -35,14 +35,14 @@ class Joints:
             self.targets.append(float(target[self.watched]))
 
     def read(self, state):
-        state["position"], state["velocity"], state["effort"] = self.position, self.velocity, self.effort
-        state["measured"] = Measured.POSITION | Measured.VELOCITY | Measured.EFFORT
-        state["imu"]["orientation"] = self.orientation
-        state["imu"]["angular_velocity"] = (0.1, -0.2, 0.3)
-        state["imu"]["measured"] = sum(MeasuredMotion)
-        state["force_torque"]["force"] = (1.0, 2.0, 200.0)
-        state["force_torque"]["torque"] = (3.0, -4.0, 5.0)
-        state["force_torque"]["measured"] = sum(MeasuredWrench)
+        state.position[:], state.velocity[:], state.effort[:] = self.position, self.velocity, self.effort
+        state.measured[:] = Measured.POSITION | Measured.VELOCITY | Measured.EFFORT
+        state.imu.orientation[:] = self.orientation
+        state.imu.angular_velocity[:] = (0.1, -0.2, 0.3)
+        state.imu.measured[:] = sum(MeasuredMotion)
+        state.force_torque.force[:] = (1.0, 2.0, 200.0)
+        state.force_torque.torque[:] = (3.0, -4.0, 5.0)
+        state.force_torque.measured[:] = sum(MeasuredWrench)
 
 
 class Stage:
@@ -55,14 +55,14 @@ class Stage:
         self.hubo = CanRobot(robot, buses, self.rack.wiring, PERIOD, now=lambda: self.rack.time, **options)
         self.state = np.zeros(1, robot.state_dtype())[0]
         self.reference = np.zeros(1, robot.reference_dtype())[0]
-        self.reference["mask"] = True
+        self.reference.mask[:] = True
         self._next = 0.0
 
     def __enter__(self):
         self.hubo.__enter__()
         self._next = self.rack.time
         self.hubo.read(self.state)
-        self.reference["position"] = self.state["position"]
+        self.reference.position[:] = self.state.position
         return self
 
     def __exit__(self, *why):
@@ -71,7 +71,7 @@ class Stage:
     def cycle(self, **angles):
         """Go round once, with new references for some joints."""
         for joint, angle in angles.items():
-            self.reference["position"][self.robot.index[joint]] = angle
+            self.reference.position[self.robot.index[joint]] = angle
         self._next = max(self._next + PERIOD, self.rack.time)
         self.rack.advance_to(self._next)
         self.hubo.write(self.reference)

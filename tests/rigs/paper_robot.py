@@ -16,10 +16,10 @@ class Paper:
 
     def __init__(self, robot, events=None):
         self.robot, self.events = robot, [] if events is None else events
-        self.state = np.zeros(1, robot.state_dtype())
-        self.state["position"][0] = robot.posture("stand")
-        self.state["base"]["known"], self.state["base"]["orientation"] = True, (0, 0, 0, 1)
-        self.written = np.zeros(1, robot.reference_dtype())
+        self.state = np.zeros(1, robot.state_dtype())[0]
+        self.state.position[:] = robot.posture("stand")
+        self.state.base.known, self.state.base.orientation[:] = True, (0, 0, 0, 1)
+        self.written = np.zeros(1, robot.reference_dtype())[0]
         self.writes = self.stops = self.ticks = self.missed = 0
         self.measured = None  # an instant at which measuring ended
 
@@ -29,14 +29,13 @@ class Paper:
 
     def read(self, state):
         self.events.append("read")
-        self.state["time"] = self.ticks * PERIOD if self.measured is None else self.measured
-        for name in self.state.dtype.names:
-            state[name] = self.state[name][0]
+        self.state.time = self.ticks * PERIOD if self.measured is None else self.measured
+        state.copy_from(self.state)
 
     def write(self, reference):
         self.events.append("write")
-        self.written[0] = reference
-        self.state["reference"][0] = reference["position"]
+        self.written.copy_from(reference)
+        self.state.reference[:] = reference.position
         self.writes += 1
 
     def stop(self):

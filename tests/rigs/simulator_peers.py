@@ -71,7 +71,7 @@ def daemon(robot, name="robot"):
     with SimulatorLink(description, name) as link:
         state, reference = new_records(description)
         while True:
-            reference["time"] = link.tick()
+            reference.time = link.tick()
             link.write(reference)
             link.read(state)
 
@@ -79,7 +79,7 @@ def daemon(robot, name="robot"):
 def new_records(description):
     """A state, and a reference for all joints."""
     state, reference = np.zeros(1, description.state_dtype())[0], np.zeros(1, description.reference_dtype())[0]
-    reference["mask"] = True
+    reference.mask[:] = True
     return state, reference
 
 

@@ -100,7 +100,7 @@ class Feet:
         self._rows = []
 
     def __call__(self, state=None):
-        forces, row = self.world.truth["force_torque"]["force"], [self.world.time]
+        forces, row = self.world.truth.force_torque.force, [self.world.time]
         soles = []
         for number, sensor in self._sensors:
             link = self.world.link_to_world(sensor.link)

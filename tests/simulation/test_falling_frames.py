@@ -38,7 +38,7 @@ def turned_when_held(robot: Robot, each: FrameRest) -> float:
     with Simulation(robot, seed=0) as simulation:
         simulation.reset(each.frame.position, base=Placement.of(base))
         reference = simulation.new_reference()
-        reference["position"], reference["mode"], reference["mask"] = each.frame.position, Mode.POSITION, True
+        reference.position[:], reference.mode[:], reference.mask[:] = each.frame.position, Mode.POSITION, True
         while simulation.time < SECONDS:
             simulation.write(reference)
             simulation.advance()

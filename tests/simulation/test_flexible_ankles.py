@@ -23,7 +23,7 @@ def test_an_ankle_bends_by_torque_over_stiffness_and_its_encoder_sees_only_the_s
     simulation = hanging(AnkleFlexibility(stiffness, 18.0))
     for _ in range(800):
         simulation.advance()
-    before, encoders = simulation.ankle_flexion, simulation.truth["position"].copy()
+    before, encoders = simulation.ankle_flexion, simulation.truth.position.copy()
     # A force 0.3 m under or above the ankle is a torque about it, wherever the foot's centre of mass is.
     torque, force = 6.0, [(0.0, 6.0 / 0.3, 0.0), (6.0 / 0.3, 0.0, 0.0)][axis]
     arm = simulation.link_to_world("Body_RAR")[:3, :3].T @ (0.0, 0.0, -0.3 if axis == 0 else 0.3)
@@ -33,7 +33,7 @@ def test_an_ankle_bends_by_torque_over_stiffness_and_its_encoder_sees_only_the_s
     bent = simulation.ankle_flexion - before
     assert bent[0, axis] == pytest.approx(torque / stiffness, rel=0.02)
     assert np.abs(np.delete(bent.ravel(), axis)).max() < 0.05 * torque / stiffness
-    moved = simulation.truth["position"] - encoders
+    moved = simulation.truth.position - encoders
     assert moved[ROBOT.index[("RAR", "RAP")[axis]]] == pytest.approx(torque / SERVO, rel=0.02)
 
 

@@ -29,7 +29,7 @@ def state_of(simulation):
 
 def limp(simulation):
     reference = simulation.new_reference()
-    reference["mode"] = Mode.EFFORT
+    reference.mode[:] = Mode.EFFORT
     return reference
 
 
@@ -59,9 +59,9 @@ def test_an_imu_at_rest_reads_gravity_upwards(name):
     run(simulation, 4.0)
     imu, sensor = state_of(simulation)["imu"][0], simulation.robot.sensors_of("imu")[0]
     axes = simulation.link_to_world(sensor.link)[:3, :3] @ sensor.at.rotation
-    assert axes @ imu["linear_acceleration"] == pytest.approx([0, 0, GRAVITY], abs=0.02)
-    assert imu["angular_velocity"] == pytest.approx([0, 0, 0], abs=5e-3)
-    x, y, z, w = imu["orientation"]
+    assert axes @ imu.linear_acceleration == pytest.approx([0, 0, GRAVITY], abs=0.02)
+    assert imu.angular_velocity == pytest.approx([0, 0, 0], abs=5e-3)
+    x, y, z, w = imu.orientation
     assert [1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)] == pytest.approx(axes[:, 0], abs=1e-9)
 
 
@@ -70,7 +70,7 @@ def test_base_velocity_is_in_the_axes_of_the_base(falling):
     base = state_of(falling)["base"]
     axes = falling.base_to_world[:3, :3]
     falling.advance()
-    moved = falling.truth["base"]["position"] - base["position"]
+    moved = falling.truth.base.position - base["position"]
     assert axes @ base["linear_velocity"] == pytest.approx(moved / falling.period, abs=0.05)
     assert base["known"]
 
@@ -148,12 +148,12 @@ def test_effort_mode_with_gravity_compensation_holds_an_arm_and_without_it_sinks
     def sag(compensate):
         simulation = Simulation(robot, posture=raised)
         reference, state = simulation.new_reference(), simulation.new_state()
-        reference["mode"][arm] = Mode.EFFORT
+        reference.mode[arm] = Mode.EFFORT
         start = state_of(simulation)["position"].copy()
         for _ in range(200):
             simulation.read(state)
             if compensate:
-                reference["effort"] = model.at(state["position"], state["velocity"]).g
+                reference.effort[:] = model.at(state.position, state.velocity).g
             simulation.write(reference)
             simulation.advance()
         return abs(state_of(simulation)["position"] - start)[arm].max()
@@ -166,7 +166,7 @@ def test_velocity_mode_turns_a_joint_at_its_velocity():
     simulation = Simulation(robots.load("hoap3"))
     joint = simulation.robot.index["R_SFE"]
     reference = simulation.new_reference()
-    reference["mode"][joint], reference["velocity"][joint] = Mode.VELOCITY, 0.8
+    reference.mode[joint], reference.velocity[joint] = Mode.VELOCITY, 0.8
     simulation.write(reference)
     run(simulation, 0.5)
     assert state_of(simulation)["velocity"][joint] == pytest.approx(0.8, rel=0.1)
@@ -176,19 +176,19 @@ def test_impedance_mode_is_a_spring_of_the_stiffness_asked_for():
     simulation = Simulation(robots.load("dreamer"))
     joint = simulation.robot.index["torso_lower_pitch"]
     reference = simulation.new_reference()
-    held = reference["position"].copy()
+    held = reference.position.copy()
 
     def torque(stiffness):
         simulation.reset()
-        reference["position"] = held
-        reference["position"][joint] += 0.02
-        reference["mode"][joint] = Mode.IMPEDANCE
-        reference["stiffness"][joint], reference["damping"][joint] = stiffness, 50.0
+        reference.position[:] = held
+        reference.position[joint] += 0.02
+        reference.mode[joint] = Mode.IMPEDANCE
+        reference.stiffness[joint], reference.damping[joint] = stiffness, 50.0
         simulation.write(reference)
         run(simulation, 0.3)
         state = state_of(simulation)
-        spring = stiffness * (reference["position"] - state["position"]) - 50.0 * state["velocity"]
-        return state["effort"][joint], spring[joint]
+        spring = stiffness * (reference.position - state.position) - 50.0 * state.velocity
+        return state.effort[joint], spring[joint]
 
     for stiffness in (500.0, 3000.0):
         effort, spring = torque(stiffness)
@@ -200,13 +200,13 @@ def test_no_joint_exerts_more_than_its_limit_and_the_state_says_so():
     joint = simulation.robot.index["RSP"]
     limit = simulation.robot.joint("RSP").effort
     reference = simulation.new_reference()
-    reference["mode"][joint], reference["effort"][joint] = Mode.EFFORT, 10 * limit
+    reference.mode[joint], reference.effort[joint] = Mode.EFFORT, 10 * limit
     simulation.write(reference)
     simulation.advance()
     state = state_of(simulation)
-    assert state["effort"][joint] == pytest.approx(limit)
-    assert Status(int(state["status"][joint])) & Status.SATURATED
-    assert not Status(int(state["status"][joint - 1])) & Status.SATURATED
+    assert state.effort[joint] == pytest.approx(limit)
+    assert Status(int(state.status[joint])) & Status.SATURATED
+    assert not Status(int(state.status[joint - 1])) & Status.SATURATED
 
 
 def test_joints_tied_to_another_follow_it_closely():
@@ -214,11 +214,11 @@ def test_joints_tied_to_another_follow_it_closely():
     coupling = simulation.robot.couplings[0]
     master, slave = simulation.robot.index[coupling.master], simulation.robot.index[coupling.slave]
     reference = simulation.new_reference()
-    reference["position"][master] += 0.2
+    reference.position[master] += 0.2
     simulation.write(reference)
     for _ in range(100):
         simulation.advance()
-        q = simulation.truth["position"]
+        q = simulation.truth.position
         assert q[slave] == pytest.approx(coupling.ratio * q[master], abs=2e-3)
     assert q[master] > 0.1
 
@@ -231,7 +231,7 @@ def test_the_same_seed_gives_the_same_run_bit_by_bit(physics):
             simulation.push("Hip", (1.0, 0.5, 0.0), 0.1, start=0.2)
         reference, found = simulation.new_reference(), []
         for tick in range(80):
-            reference["position"][0] += 1e-3 * np.sin(tick)
+            reference.position[0] += 1e-3 * np.sin(tick)
             simulation.write(reference)
             simulation.advance()
             found.append(state_of(simulation).tobytes())
@@ -293,8 +293,8 @@ def test_every_joint_exerts_what_the_formula_of_its_mode_says(seed):
     robot, random = robots.load("hoap3"), np.random.default_rng(seed)
     simulation = Simulation(robot, control_period=0.001)
     reference, n = simulation.new_reference(), len(robot.moving)
-    reference["mode"] = random.integers(0, 4, n)
-    reference["position"] += random.normal(0, 0.01, n)
+    reference.mode[:] = random.integers(0, 4, n)
+    reference.position += random.normal(0, 0.01, n)
     for field, size in (("velocity", 0.1), ("effort", 0.3), ("stiffness", 20.0), ("damping", 1.0)):
         reference[field] = abs(random.normal(0, size, n))
     before = state_of(simulation)
@@ -302,16 +302,16 @@ def test_every_joint_exerts_what_the_formula_of_its_mode_says(seed):
     simulation.advance()
     own = [robot.gains[name] for name in robot.joint_names]
     kp, kd = np.array([g.stiffness for g in own]), np.array([g.damping for g in own])
-    q = reference["position"] - before["position"]
-    v, effort = reference["velocity"] - before["velocity"], reference["effort"]
+    q = reference.position - before["position"]
+    v, effort = reference.velocity - before["velocity"], reference.effort
     forces = np.array(
         [
             kp * q - kd * before["velocity"],
             kd * v,
             effort,
-            reference["stiffness"] * q + reference["damping"] * v + effort,
+            reference.stiffness * q + reference.damping * v + effort,
         ]
     )
     limits = np.array([joint.effort for joint in robot.moving])
-    expected = np.clip(forces[reference["mode"], np.arange(n)], -limits, limits)
+    expected = np.clip(forces[reference.mode, np.arange(n)], -limits, limits)
     assert state_of(simulation)["effort"] == pytest.approx(expected, abs=1e-9)

@@ -17,21 +17,21 @@ def swaying(name, engine):
     forces, places = [], []
     with Simulation(robot, engine=engine, control_period=PERIOD) as simulation:
         state, reference = simulation.new_state(), simulation.new_reference()
-        start = reference["position"].copy()
+        start = reference.position.copy()
         hips = [robot.index[joint] for joint in ("RHR", "LHR")]
         ankles = [robot.index[joint] for joint in ("RAR", "LAR")]
         for tick in range(240):
             roll = 0.04 * np.sin(2 * np.pi * 0.5 * tick * PERIOD) ** 2
-            reference["position"] = start
-            reference["position"][hips] += roll
-            reference["position"][ankles] -= roll
+            reference.position[:] = start
+            reference.position[hips] += roll
+            reference.position[ankles] -= roll
             before = simulation.link_to_world(imu.link)
             simulation.write(reference)
             simulation.advance()
             simulation.read(state)
             after = simulation.link_to_world(imu.link)
             turned = 0.5 * (before + after)[:3, :3] @ imu.at.rotation
-            forces.append(turned @ state["imu"][0]["linear_acceleration"])
+            forces.append(turned @ state.imu[0].linear_acceleration)
             places.append(after[:3, 3] + after[:3, :3] @ imu.at.xyz)
     return np.array(forces), np.array(places)
 

@@ -41,7 +41,7 @@ def test_peaks_of_a_robot_at_rest_are_its_weight():
             simulation.advance()
         feet = simulation.peak_forces[:2]
         assert feet.sum() == pytest.approx(simulation.robot.mass * 9.81, rel=0.05)
-        assert feet.sum() >= 0.99 * simulation.truth["force_torque"]["force"][:2, 2].sum()
+        assert feet.sum() >= 0.99 * simulation.truth.force_torque.force[:2, 2].sum()
 
 
 def test_a_push_gives_the_momentum_that_it_should():
@@ -56,21 +56,21 @@ def test_a_push_gives_the_momentum_that_it_should():
     velocity = (simulation.com_in_world - after) / simulation.period
     assert velocity[:2] == pytest.approx(np.array([2.0, -1.0]) * 0.05 / simulation.robot.mass, rel=1e-3)
     assert before[2] - after[2] == pytest.approx(0.5 * 9.81 * 0.1**2, rel=0.02), "it falls freely"
-    assert np.linalg.norm(simulation.truth["imu"]["linear_acceleration"]) < 0.5, "and weighs nothing"
+    assert np.linalg.norm(simulation.truth.imu.linear_acceleration) < 0.5, "and weighs nothing"
 
 
 def test_an_effort_is_what_a_joint_gives_and_no_more_than_it_can():
     simulation = settled("dart", "minihubo", 0.05)
     joint = simulation.robot.index["RSP"]
     reference = simulation.new_reference()
-    reference["mode"][joint], reference["effort"][joint] = Mode.EFFORT, 0.05
+    reference.mode[joint], reference.effort[joint] = Mode.EFFORT, 0.05
     simulation.write(reference)
     simulation.advance()
-    assert simulation.truth["effort"][joint] == pytest.approx(0.05)
-    reference["effort"][joint] = 1e4
+    assert simulation.truth.effort[joint] == pytest.approx(0.05)
+    reference.effort[joint] = 1e4
     simulation.write(reference)
     simulation.advance()
-    assert simulation.truth["effort"][joint] == pytest.approx(simulation.robot.moving[joint].effort)
+    assert simulation.truth.effort[joint] == pytest.approx(simulation.robot.moving[joint].effort)
 
 
 @pytest.mark.slow

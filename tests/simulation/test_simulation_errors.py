@@ -64,25 +64,25 @@ def test_a_posture_of_another_robot_or_of_no_name(simulation):
 @pytest.mark.parametrize("field", ["position", "velocity", "effort", "stiffness", "damping"])
 def test_nan_in_a_command_names_joint_and_field_and_changes_nothing(simulation, field):
     reference = simulation.new_reference()
-    reference["position"] += 0.01
+    reference.position += 0.01
     reference[field][HOAP.index["L_KN"]] = np.nan
     with pytest.raises(BadReference, match=f"joint 'L_KN': {field} is nan"):
         simulation.write(reference)
     simulation.advance()
-    assert np.array_equal(simulation.truth["reference"], HOAP.posture("stand"))
+    assert np.array_equal(simulation.truth.reference, HOAP.posture("stand"))
 
 
 def test_nan_of_a_joint_out_of_the_mask_is_not_looked_at(simulation):
     reference = simulation.new_reference()
-    reference["position"][3], reference["mask"][3] = np.nan, False
+    reference.position[3], reference.mask[3] = np.nan, False
     simulation.write(reference)
     simulation.advance()
-    assert np.isfinite(simulation.truth["position"]).all()
+    assert np.isfinite(simulation.truth.position).all()
 
 
 def test_a_mode_that_is_none(simulation):
     reference = simulation.new_reference()
-    reference["mode"][2] = 7
+    reference.mode[2] = 7
     with pytest.raises(BadReference, match=rf"joint '{HOAP.joint_names[2]}': 7 is no mode"):
         simulation.write(reference)
 
@@ -148,8 +148,8 @@ def test_pictures_of_no_size(simulation, size):
 def test_physics_that_explodes_says_when_and_where(simulation, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     reference = simulation.new_reference()
-    reference["mode"] = Mode.IMPEDANCE
-    reference["stiffness"], reference["damping"] = 10.0, -1e6
+    reference.mode[:] = Mode.IMPEDANCE
+    reference.stiffness[:], reference.damping[:] = 10.0, -1e6
     simulation.write(reference)
 
     def go_on():
@@ -161,7 +161,7 @@ def test_physics_that_explodes_says_when_and_where(simulation, tmp_path, monkeyp
     simulation.stop()
     simulation.reset()
     simulation.advance()
-    assert np.isfinite(simulation.truth["position"]).all(), "a reset heals it"
+    assert np.isfinite(simulation.truth.position).all(), "a reset heals it"
     assert not list(tmp_path.iterdir()), "no log file is left behind"
 
 

@@ -49,8 +49,8 @@ class Joined:
 
 
 def swing(cycle, reference, start, arm):
-    reference["position"] = start
-    reference["position"][arm] += 0.2 * math.sin(0.05 * cycle)
+    reference.position[:] = start
+    reference.position[arm] += 0.2 * math.sin(0.05 * cycle)
 
 
 # Joining.
@@ -82,7 +82,7 @@ def test_without_a_pace_it_never_waits_for_real_time(robot, monkeypatch):
     monkeypatch.setattr(lockstep, "sleep_until", pytest.fail)
     with Joined(Simulation(robot, physics=False)) as joined, SimulatorLink(robot) as link:
         _, reference = new_records(robot)
-        reference["mask"] = False
+        reference.mask[:] = False
         for _ in range(2000):
             link.tick()
             link.write(reference)
@@ -94,7 +94,7 @@ def test_without_a_pace_it_never_waits_for_real_time(robot, monkeypatch):
 def test_paced_it_is_never_faster_than_asked(robot):
     with Joined(Simulation(robot, physics=False), real_time=5.0) as joined, SimulatorLink(robot) as link:
         _, reference = new_records(robot)
-        reference["mask"] = False
+        reference.mask[:] = False
         link.tick()
         began = time.monotonic()
         for _ in range(200):
@@ -123,16 +123,16 @@ def test_a_bad_command_is_refused_and_the_joints_keep_what_they_had(robot):
     with Joined(simulation) as joined, SimulatorLink(robot) as link:
         for bad, mode in ((math.nan, Mode.POSITION), (math.inf, Mode.POSITION), (0.0, 77)):
             link.tick()
-            reference["position"], reference["position"][3], reference["mode"][3] = start + 0.01, bad, mode
+            reference.position[:], reference.position[3], reference.mode[3] = start + 0.01, bad, mode
             link.write(reference)
         link.tick()
         link.read(state)
-        assert np.array_equal(state["reference"], start)
-        reference["position"], reference["mode"] = start + 0.01, Mode.POSITION
+        assert np.array_equal(state.reference, start)
+        reference.position[:], reference.mode[:] = start + 0.01, Mode.POSITION
         link.write(reference)
         link.tick()
         link.read(state)
-        assert np.array_equal(state["reference"], start + 0.01), "and it goes on"
+        assert np.array_equal(state.reference, start + 0.01), "and it goes on"
     assert joined.pace.refused == 3
     assert f"joint '{robot.joint_names[3]}'" in joined.pace.trouble
 
@@ -149,7 +149,7 @@ def test_physics_that_became_unstable_begins_anew(robot, monkeypatch):
     monkeypatch.setattr(simulation, "advance", unstable)
     with Joined(simulation) as joined, SimulatorLink(robot) as link:
         _, reference = new_records(robot)
-        reference["mask"] = False
+        reference.mask[:] = False
         times = []
         for _ in range(30):
             times.append(link.tick())
@@ -170,7 +170,7 @@ def test_a_command_for_an_earlier_simulator_is_not_obeyed(robot):
         for _ in range(5):
             link.tick()
         link.read(state)
-        assert np.array_equal(state["reference"], start)
+        assert np.array_equal(state.reference, start)
 
 
 def test_a_name_has_one_simulator(robot):
@@ -198,7 +198,7 @@ def test_a_controller_can_follow_simulated_time_by_the_state_or_by_a_trigger(rob
     def daemon():
         with SimulatorLink(robot) as link, Channel("robot.state", robot.state_dtype(), depth=16384).writer() as states:
             reference = new_records(robot)[1]
-            reference["mask"] = False
+            reference.mask[:] = False
             while not ended.is_set():
                 link.tick()
                 link.write(reference)
@@ -249,7 +249,7 @@ def test_a_powered_joint_goes_to_its_target(simulation):
     target[arm] -= 0.3
     for _ in range(200):
         plant.advance(0.005, target, np.ones(len(target), bool))
-    assert simulation.truth["position"][arm] == pytest.approx(target[arm], abs=0.02)
+    assert simulation.truth.position[arm] == pytest.approx(target[arm], abs=0.02)
 
 
 def test_a_joint_without_power_is_limp(robot):
@@ -261,9 +261,9 @@ def test_a_joint_without_power_is_limp(robot):
     target[arm] -= 0.5
     for _ in range(20):
         plant.advance(0.005, target, powered)
-        assert simulation.truth["effort"][arm] == 0.0
-    before = simulation.truth["position"][arm]
+        assert simulation.truth.effort[arm] == 0.0
+    before = simulation.truth.position[arm]
     powered[arm] = True
     for _ in range(200):
         plant.advance(0.005, target, powered)
-    assert abs(simulation.truth["position"][arm] - before) > 0.1, "with power it moves"
+    assert abs(simulation.truth.position[arm] - before) > 0.1, "with power it moves"

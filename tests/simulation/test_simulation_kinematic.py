@@ -18,7 +18,7 @@ def kinematic(name="hubo2plus", **more):
 def command(simulation, ticks=200, **positions):
     reference = simulation.new_reference()
     for joint, position in positions.items():
-        reference["position"][simulation.robot.index[joint]] = position
+        reference.position[simulation.robot.index[joint]] = position
     simulation.write(reference)
     for _ in range(ticks):
         simulation.advance()
@@ -32,7 +32,7 @@ def glide(simulation, ticks=200, **positions):
         end[simulation.robot.index[joint]] = position
     reference = simulation.new_reference()
     for tick in range(1, ticks + 1):
-        reference["position"] = start + (end - start) * tick / ticks
+        reference.position[:] = start + (end - start) * tick / ticks
         simulation.write(reference)
         simulation.advance()
     return simulation.truth
@@ -41,7 +41,7 @@ def glide(simulation, ticks=200, **positions):
 def test_a_joint_goes_to_its_position_no_faster_than_its_limit():
     simulation = kinematic()
     joint = HUBO.index["LEB"]
-    start = simulation.truth["position"][joint]
+    start = simulation.truth.position[joint]
     limit = HUBO.joint("LEB").velocity
     one = command(simulation, ticks=1, LEB=-1.5)
     assert one["position"][joint] == pytest.approx(max(start - limit * 0.005, -1.5))
@@ -52,20 +52,20 @@ def test_a_joint_goes_to_its_position_no_faster_than_its_limit():
 def test_no_joint_goes_beyond_its_limits():
     simulation = kinematic()
     truth = command(simulation, LEB=-99.0)
-    assert truth["position"][HUBO.index["LEB"]] == HUBO.joint("LEB").lower
+    assert truth.position[HUBO.index["LEB"]] == HUBO.joint("LEB").lower
 
 
 def test_velocity_mode_moves_and_effort_mode_stays():
     simulation = kinematic()
     reference = simulation.new_reference()
     one, other = HUBO.index["LSP"], HUBO.index["RSP"]
-    reference["mode"][[one, other]] = Mode.VELOCITY, Mode.EFFORT
-    reference["velocity"][one], reference["effort"][other] = -0.5, 30.0
-    start = simulation.truth["position"]
+    reference.mode[[one, other]] = Mode.VELOCITY, Mode.EFFORT
+    reference.velocity[one], reference.effort[other] = -0.5, 30.0
+    start = simulation.truth.position
     simulation.write(reference)
     for _ in range(100):
         simulation.advance()
-    moved = simulation.truth["position"] - start
+    moved = simulation.truth.position - start
     assert moved[one] == pytest.approx(-0.25)
     assert moved[other] == 0.0
 
@@ -79,7 +79,7 @@ def test_the_support_foot_does_not_move_when_the_other_is_lifted():
     ]
     assert moved[0] < 1e-9
     assert moved[1] > 0.05
-    force = dict(zip((s.name for s in HUBO.sensors_of("force_torque")), truth["force_torque"]["force"], strict=True))
+    force = dict(zip((s.name for s in HUBO.sensors_of("force_torque")), truth.force_torque.force, strict=True))
     assert np.linalg.norm(force["right_foot"]) == pytest.approx(HUBO.mass * 9.81)
     assert np.linalg.norm(force["left_foot"]) == 0.0
 
@@ -88,7 +88,7 @@ def test_the_foot_that_comes_down_becomes_the_support():
     simulation = kinematic()
     glide(simulation, RHP=-0.1, RKN=0.2, RAP=-0.1, LHP=-0.7, LKN=1.1, LAP=-0.4)
     truth = glide(simulation, RHP=-0.7, RKN=1.1, RAP=-0.4, LHP=-0.1, LKN=0.2, LAP=-0.1)
-    force = dict(zip((s.name for s in HUBO.sensors_of("force_torque")), truth["force_torque"]["force"], strict=True))
+    force = dict(zip((s.name for s in HUBO.sensors_of("force_torque")), truth.force_torque.force, strict=True))
     assert np.linalg.norm(force["left_foot"]) == pytest.approx(HUBO.mass * 9.81)
     assert np.linalg.norm(force["right_foot"]) == 0.0
     assert simulation.collisions == [], "no foot is in the floor"
@@ -96,9 +96,9 @@ def test_the_foot_that_comes_down_becomes_the_support():
 
 def test_both_feet_share_the_weight_and_the_imu_reads_gravity():
     truth = command(kinematic(), ticks=10)
-    assert truth["force_torque"]["force"][:2, 2] == pytest.approx([HUBO.mass * 9.81 / 2] * 2, rel=0.02)
-    assert truth["imu"][0]["linear_acceleration"] == pytest.approx([0, 0, 9.81], abs=1e-6)
-    assert truth["imu"][0]["angular_velocity"] == pytest.approx([0, 0, 0], abs=1e-9)
+    assert truth.force_torque.force[:2, 2] == pytest.approx([HUBO.mass * 9.81 / 2] * 2, rel=0.02)
+    assert truth.imu[0].linear_acceleration == pytest.approx([0, 0, 9.81], abs=1e-6)
+    assert truth.imu[0].angular_velocity == pytest.approx([0, 0, 0], abs=1e-9)
 
 
 def test_sensors_are_those_of_the_motion():
@@ -106,14 +106,14 @@ def test_sensors_are_those_of_the_motion():
     simulation = kinematic()
     reference = simulation.new_reference()
     joints = [HUBO.index["RAP"], HUBO.index["LAP"]]
-    reference["mode"][joints], reference["velocity"][joints] = Mode.VELOCITY, 0.2
+    reference.mode[joints], reference.velocity[joints] = Mode.VELOCITY, 0.2
     simulation.write(reference)
     for _ in range(20):
         simulation.advance()
     truth = simulation.truth
-    assert truth["imu"][0]["angular_velocity"] == pytest.approx([0.0, -0.2, 0.0], abs=1e-3)
-    assert truth["base"]["angular_velocity"] == pytest.approx([0.0, -0.2, 0.0], abs=1e-3)
-    assert truth["base"]["linear_velocity"][0] < -0.05, "backwards"
+    assert truth.imu[0].angular_velocity == pytest.approx([0.0, -0.2, 0.0], abs=1e-3)
+    assert truth.base.angular_velocity == pytest.approx([0.0, -0.2, 0.0], abs=1e-3)
+    assert truth.base.linear_velocity[0] < -0.05, "backwards"
 
 
 def test_a_collision_that_was_commanded_is_reported_and_others_are_not():
@@ -140,7 +140,7 @@ def test_followers_follow():
     simulation = kinematic("dreamer")
     coupling = simulation.robot.couplings[0]
     truth = command(simulation, **{coupling.master: 0.2})
-    position = dict(zip(simulation.robot.joint_names, truth["position"], strict=True))
+    position = dict(zip(simulation.robot.joint_names, truth.position, strict=True))
     assert position[coupling.slave] == pytest.approx(coupling.ratio * position[coupling.master], abs=1e-12)
 
 

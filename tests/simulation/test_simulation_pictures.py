@@ -66,7 +66,7 @@ def test_the_head_camera_sees_the_table_and_not_without_it(simulation):
 def test_the_picture_changes_when_the_robot_moves(simulation):
     before = simulation.image()
     reference = simulation.new_reference()
-    reference["position"][simulation.robot.index["LSR"]] += 1.0
+    reference.position[simulation.robot.index["LSR"]] += 1.0
     simulation.write(reference)
     for _ in range(60):
         simulation.advance()

@@ -15,10 +15,10 @@ def swing(sensors=None, ticks=60, seed=0):
     """States and truths while an arm swings."""
     simulation = Simulation(ROBOT, sensors=sensors, seed=seed)
     reference = simulation.new_reference()
-    start = reference["position"][ARM]
+    start = reference.position[ARM]
     states, truths = [], []
     for tick in range(ticks):
-        reference["position"][ARM] = start + 0.3 * np.sin(0.1 * tick)
+        reference.position[ARM] = start + 0.3 * np.sin(0.1 * tick)
         simulation.write(reference)
         simulation.advance()
         state = simulation.new_state()

@@ -48,7 +48,7 @@ def test_without_gains_it_falls(name):
     simulation = Simulation(robots.load(name))
     height = simulation.com_in_world[2]
     reference = simulation.new_reference()
-    reference["mode"] = Mode.IMPEDANCE
+    reference.mode[:] = Mode.IMPEDANCE
     simulation.write(reference)
     run(simulation, 2.0)
     assert simulation.com_in_world[2] < 0.7 * height
@@ -73,7 +73,7 @@ def test_the_feet_bear_the_weight_of_the_robot(name):
     force = np.zeros(3)
     for number, sensor in enumerate(simulation.robot.sensors_of("force_torque")):
         axes = simulation.link_to_world(sensor.link)[:3, :3] @ sensor.at.rotation
-        force += axes @ state["force_torque"]["force"][number]
+        force += axes @ state.force_torque.force[number]
     assert force == pytest.approx([0.0, 0.0, weight], abs=0.01 * weight)
     touching = sum(touch.force_in_world for touch in simulation.touches)
     assert touching == pytest.approx([0.0, 0.0, weight], abs=0.01 * weight)
@@ -87,9 +87,9 @@ def test_the_torque_of_a_foot_puts_the_centre_of_pressure_under_the_centre_of_ma
     moment, force = np.zeros(3), np.zeros(3)
     for number, sensor in enumerate(simulation.robot.sensors_of("force_torque")):
         frame = simulation.link_to_world(sensor.link) @ sensor.at.matrix
-        pushed = frame[:3, :3] @ state["force_torque"]["force"][number]
+        pushed = frame[:3, :3] @ state.force_torque.force[number]
         force += pushed
-        moment += frame[:3, :3] @ state["force_torque"]["torque"][number] + np.cross(frame[:3, 3], pushed)
+        moment += frame[:3, :3] @ state.force_torque.torque[number] + np.cross(frame[:3, 3], pushed)
     pressure = np.array([-moment[1], moment[0]]) / force[2]
     assert pressure == pytest.approx(simulation.com_in_world[:2], abs=1e-3)
 

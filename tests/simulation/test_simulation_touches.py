@@ -21,19 +21,19 @@ def landing(period, peaks=False):
         straight = bent.copy()
         for side in "LR":
             straight[[robot.index[f"{side}{joint}"] for joint in ("HP", "KN", "AP")]] *= 0.2
-        reference["mask"] = True
+        reference.mask[:] = True
         while simulation.time < 0.8 - STEP / 2:
             if round(simulation.time / STEP) % 5 == 0:
-                reference["position"] = straight if 0.1 < simulation.time + STEP / 2 < 0.3 else bent
+                reference.position[:] = straight if 0.1 < simulation.time + STEP / 2 < 0.3 else bent
                 simulation.write(reference)
             simulation.advance()
             if peaks:
                 forces.append(simulation.peak_forces[:2])
             else:
-                truth = simulation.truth["force_torque"]["force"]
+                truth = simulation.truth.force_torque.force
                 turns = [simulation.link_to_world(each.link)[2, :3] @ each.at.rotation for each in sensors[:2]]
                 forces.append([turn @ force for turn, force in zip(turns, truth, strict=False)])
-        return np.array(forces), simulation.truth["position"].copy()
+        return np.array(forces), simulation.truth.position.copy()
 
 
 def hop(look):
@@ -45,22 +45,22 @@ def hop(look):
         straight = bent.copy()
         for side in "LR":
             straight[[robot.index[f"{side}{joint}"] for joint in ("HP", "KN", "AP")]] *= 0.2
-        reference["mask"] = True
+        reference.mask[:] = True
         while simulation.tick() < 0.8:
-            reference["position"] = straight if 0.1 < simulation.time < 0.3 else bent
+            reference.position[:] = straight if 0.1 < simulation.time < 0.3 else bent
             simulation.write(reference)
             truth = simulation.truth
-            base = truth["base"]
-            q = np.concatenate([base["position"], base["orientation"], truth["position"]])
+            base = truth.base
+            q = np.concatenate([base["position"], base["orientation"], truth.position])
             momenta.append(model.robot.mass * com_velocity(model, q, base, truth))
             if look:
                 forces.append(sum((touch.force_in_world for touch in simulation.touches), np.zeros(3)))
-        return robot.mass, np.array(momenta), np.array(forces), simulation.truth["position"].copy()
+        return robot.mass, np.array(momenta), np.array(forces), simulation.truth.position.copy()
 
 
 def com_velocity(model, q, base, truth):
     turn = model.at(q).rotation(model.frame(model.robot.root))
-    v = np.concatenate([turn.T @ base["linear_velocity"], base["angular_velocity"], truth["velocity"]])
+    v = np.concatenate([turn.T @ base["linear_velocity"], base["angular_velocity"], truth.velocity])
     return np.array(model.at(q, v).com_velocity)
 
 

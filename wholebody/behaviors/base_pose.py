@@ -7,7 +7,7 @@ import numpy as np
 from wholebody.behaviors.walking_goals import CONTROLLER as LEGS
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
-from wholebody.messages import Record
+from wholebody.messages import State
 from wholebody.robots.robot import Array, Placement
 from wholebody.rotations import roll_pitch_yaw
 
@@ -28,13 +28,13 @@ class BasePose:
     def __init__(self, name: str) -> None:
         self._legs = Subscription(Names(name).doing(LEGS))
 
-    def of(self, state: Record) -> Array | None:
+    def of(self, state: State) -> Array | None:
         """The base's 4 × 4 frame in world; None if neither the state nor the legs know."""
-        base = state["base"]
-        if base["known"]:
-            return frame(base["position"], base["orientation"])
+        base = state.base
+        if base.known:
+            return frame(base.position, base.orientation)
         doing = self._legs.take()
-        if doing is None or abs(float(state["time"]) - float(doing["time"])) > STALE:
+        if doing is None or abs(state.time - float(doing["time"])) > STALE:
             return None
         pose = np.array(doing["base"])
         return frame(pose[:3], pose[3:]) if np.isfinite(pose).all() else None

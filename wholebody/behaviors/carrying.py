@@ -23,7 +23,7 @@ from wholebody.locomotion.walking.footsteps import Velocity
 from wholebody.locomotion.walking.gait import SOLES
 from wholebody.locomotion.walking.legs import under
 from wholebody.locomotion.walking.walker import Walker
-from wholebody.messages import Record
+from wholebody.messages import Reference, State
 from wholebody.model.layout import Array
 from wholebody.parameters import Bounds, Unit
 
@@ -110,9 +110,9 @@ class Carrying:
         walker.stance()
         return walker.legs.joints.copy()  # without what leads the servos against the load
 
-    def cycle(self, state: Record, reference: Record) -> None:
+    def cycle(self, state: State, reference: Reference) -> None:
         """One period: feel, give way, and walk."""
-        time = float(state["time"])
+        time = state.time
         period = 0.0 if self._last is None else min(max(time - self._last, 0.0), 0.05)
         self._last = time
         if self.walking.up and period > 0.0:
@@ -121,14 +121,14 @@ class Carrying:
             self._go(period)
         self.walking.cycle(state, reference)
 
-    def _feel(self, state: Record, period: float) -> None:
+    def _feel(self, state: State, period: float) -> None:
         """Average the horizontal pull of both hands; a reading that is no number counts as the average."""
-        self._q[7:] = state["position"]
+        self._q[7:] = state.position
         snapshot = self.walking.walker.model.at(self._q)
         felt = np.zeros(3)
         for sensor, frame in zip(self._sensors, self._frames, strict=True):
-            reading, R = state["force_torque"][sensor], snapshot.rotation(frame)
-            force, torque = R @ np.asarray(reading["force"]), R @ np.asarray(reading["torque"])
+            reading, R = state.force_torque[sensor], snapshot.rotation(frame)
+            force, torque = R @ np.asarray(reading.force), R @ np.asarray(reading.torque)
             at = snapshot.position(frame)
             felt += (force[0], force[1], torque[2] + at[0] * force[1] - at[1] * force[0])
         if np.isfinite(felt).all():

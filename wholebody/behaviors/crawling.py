@@ -18,7 +18,7 @@ from wholebody.locomotion.crawling.crawler import Crawler
 from wholebody.locomotion.crawling.gait import CrawlGait
 from wholebody.locomotion.crawling.pattern import ORIGIN
 from wholebody.locomotion.walking.footsteps import Place, Velocity
-from wholebody.messages import Record
+from wholebody.messages import Reference, State
 from wholebody.robots.robot import Robot
 
 NEAR, TURNED = 0.03, math.radians(2.0)
@@ -106,9 +106,9 @@ class Crawling:
 
     # What it does.
 
-    def cycle(self, state: Record, reference: Record) -> None:
+    def cycle(self, state: State, reference: Reference) -> None:
         """One period: fill the reference from the state."""
-        self._time = float(state["time"])
+        self._time = state.time
         if self._stranded:
             self.crawler.hold(reference)
             return
@@ -126,7 +126,7 @@ class Crawling:
         elif self.crawler.pattern.steps != steps or (self._goal is not None and self.crawler.pattern.began != began):
             self._steer()
 
-    def _rest_blindly(self, error: SensorLost, reference: Record) -> None:
+    def _rest_blindly(self, error: SensorLost, reference: Reference) -> None:
         """Hold the last command; if the sensor stays lost, stay there."""
         self._lost_since = min(self._lost_since, self._time)
         if self._time - self._lost_since >= PATIENCE and not self.trouble:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from wholebody.errors import BadFootsteps
-from wholebody.messages import Record
+from wholebody.messages import State
 from wholebody.parameters import Bounds, Unit
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class CrawlingGoal:
     leads_on: ClassVar[bool] = False
     """Whether it leads to ground that the robot may object to."""
 
-    def begin(self, server: CrawlingServer, state: Record) -> None:
+    def begin(self, server: CrawlingServer, state: State) -> None:
         """Tell the robot; any error of ours rejects the goal."""
         raise NotImplementedError
 
@@ -48,7 +48,7 @@ class Stand(CrawlingGoal):
     seconds: Annotated[float, Unit("s")] = 2.0
     needs_limbs: ClassVar[bool] = False
 
-    def begin(self, server: CrawlingServer, state: Record) -> None:
+    def begin(self, server: CrawlingServer, state: State) -> None:
         """Stop, or begin to get there."""
         server.get_on_limbs(state, self.seconds)
 
@@ -62,7 +62,7 @@ class Go(CrawlingGoal):
     turn: Annotated[float, Unit("rad")] = 0.0
     leads_on: ClassVar[bool] = True
 
-    def begin(self, server: CrawlingServer, state: Record) -> None:
+    def begin(self, server: CrawlingServer, state: State) -> None:
         """Do one of them."""
         if self.leftward or (self.forward and self.turn):
             raise BadFootsteps("it crawls a way forward or backward, or turns on the spot; give one of them")
@@ -90,7 +90,7 @@ class KeepVelocity(CrawlingGoal):
         """For how long it was told."""
         return self.lasts
 
-    def begin(self, server: CrawlingServer, state: Record) -> None:
+    def begin(self, server: CrawlingServer, state: State) -> None:
         """Crawl on and on; the server ends it in time."""
         server.crawling.crawl(velocity=(self.forward, self.leftward, self.turn))
 
@@ -101,7 +101,7 @@ class Stop(CrawlingGoal):
 
     needs_limbs: ClassVar[bool] = False
 
-    def begin(self, server: CrawlingServer, state: Record) -> None:
+    def begin(self, server: CrawlingServer, state: State) -> None:
         """Rest."""
         server.crawling.stop()
 

@@ -17,7 +17,7 @@ from wholebody.behaviors.lying_motions import OntoLimbs
 from wholebody.behaviors.walking_goals import Bearing, doing_record
 from wholebody.drivers import Names
 from wholebody.errors import BadFootsteps, NoController, NoServer, WholebodyError
-from wholebody.messages import TEXT_SIZE, Record
+from wholebody.messages import TEXT_SIZE, Reference, State
 from wholebody.motion.capture.gait import CRAWLING
 from wholebody.parameters.parameter import check_fields
 from wholebody.services import Asked, GoalServer, Stage, UnderWay
@@ -45,9 +45,9 @@ class CrawlingServer(GoalServer):
         self._until = 0.0  # when the velocity of the goal under way ends
         self._getting_there: OntoLimbs | None = None
 
-    def cycle(self, state: Record, reference: Record) -> bool:
+    def cycle(self, state: State, reference: Reference) -> bool:
         """Take the next goal, move, and tell; whether it moves the robot. Before its first goal it does not."""
-        time = float(state["time"])
+        time = state.time
         if (asked := self.take_goal(time)) is not None:
             self._begin(asked, state, time)
         moves = self._moved(state, reference)
@@ -56,7 +56,7 @@ class CrawlingServer(GoalServer):
             self._see(now, time)
         return moves
 
-    def get_on_limbs(self, state: Record, seconds: float) -> None:
+    def get_on_limbs(self, state: State, seconds: float) -> None:
         """Get on wrists and knees; if it is there, stop."""
         if self.on_limbs:
             self.crawling.stop()
@@ -79,7 +79,7 @@ class CrawlingServer(GoalServer):
         self.crawling.stop()
         self._until = math.inf
 
-    def _moved(self, state: Record, reference: Record) -> bool:
+    def _moved(self, state: State, reference: Reference) -> bool:
         if self._getting_there is not None:
             if self._getting_there.cycle(state, reference):
                 self._getting_there, self.on_limbs = None, True
@@ -88,7 +88,7 @@ class CrawlingServer(GoalServer):
             self.crawling.cycle(state, reference)
         return self.on_limbs
 
-    def _begin(self, asked: Asked, state: Record, time: float) -> None:
+    def _begin(self, asked: Asked, state: State, time: float) -> None:
         goal: CrawlingGoal = asked.request
         try:
             self._check(goal)

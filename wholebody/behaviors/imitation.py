@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from wholebody.behaviors.crawling import Crawling
 from wholebody.errors import CannotImitate
 from wholebody.locomotion.crawling.gait import captured_crawl_gait_of
-from wholebody.messages import Record
+from wholebody.messages import Reference, State
 from wholebody.model.layout import Array
 from wholebody.motion.capture.imitation import Imitation
 
@@ -61,9 +61,9 @@ class Imitating:
         """The share of its cycles that is behind it, 0 to 1."""
         return min(1.0, self.steps / self._steps)
 
-    def cycle(self, state: Record, reference: Record) -> bool:
+    def cycle(self, state: State, reference: Reference) -> bool:
         """One period: fill the reference from the state; False when it rests again."""
-        time, crawling = float(state["time"]), self.crawling
+        time, crawling = state.time, self.crawling
         self._begin = min(self._begin, time)
         if not self._told and not self.trouble and time - self._begin >= REST:
             pattern = crawling.crawler.pattern
@@ -107,11 +107,11 @@ class ImitatingBlindly:
         """The share that is behind it, 0 to 1."""
         return self._row / len(self._commands)
 
-    def cycle(self, state: Record, reference: Record) -> bool:
+    def cycle(self, state: State, reference: Reference) -> bool:
         """One period: fill the reference from the state; False when it is done, or has stopped and rested."""
         if self._row == len(self._commands):
             return False
-        reference["position"] = self._commands[self._row]
+        reference.position[:] = self._commands[self._row]
         if not self.trouble and self._up is not None:
             self._look_whether_it_leans(state, self._up[self._row])
         if not self.trouble:
@@ -120,9 +120,9 @@ class ImitatingBlindly:
         self._rests -= 1
         return self._rests > 0
 
-    def _look_whether_it_leans(self, state: Record, planned: Array) -> None:
+    def _look_whether_it_leans(self, state: State, planned: Array) -> None:
         """The angle between up as the IMU has it and as planned, both seen from the IMU."""
-        seen = state["imu"][0]["orientation"]
+        seen = state.imu[0].orientation
         if not np.isfinite(seen).all():
             self.trouble = "the IMU reads what is no number; it stops where it is"
             return

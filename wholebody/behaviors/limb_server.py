@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody.channels import Channel, Reader, directory
-from wholebody.errors import BadPeriod, BadReference, ChannelError, UnknownName
-from wholebody.messages import Dtype
+from wholebody.errors import BadPeriod, BadReference, ChannelError, UnknownName, WrongRecord
+from wholebody.messages import Booleans, Floats, Record
 from wholebody.motion.profile import OnlineProfile
 from wholebody.motion.trajectory import Array
 from wholebody.robots.robot import Robot
@@ -26,6 +26,14 @@ PATIENCE = 0.5
 SPEED, ACCELERATION = 0.2, 4.0
 """A share of the velocity limits, and rad/s² (m/s²)."""
 NOBODY = -1
+
+
+class Wish(Record):
+    """What a source wishes: its rank; mask, which joints it speaks for; position of each, rad or m."""
+
+    rank: int
+    mask: Booleans
+    position: Floats
 
 
 class LimbServer:
@@ -52,13 +60,13 @@ class LimbServer:
         )
         self.sources: list[str] = []
         self._heard: list[float] = []
-        self._wishes: list[np.void] = []
+        self._wishes: list[Wish] = []
         self.follows = np.full(len(robot.joint_names), NOBODY)
         self._rest = self.profile.position.copy()
 
-    def tell(self, source: str, wish: np.void, now: float) -> None:
+    def tell(self, source: str, wish: Wish, now: float) -> None:
         """A source's newest wish; one with positions that are no numbers does not count."""
-        if not np.isfinite(wish["position"][wish["mask"]]).all():
+        if not np.isfinite(wish.position[wish.mask]).all():
             return
         if source not in self.sources:
             self.sources.append(source)
@@ -76,7 +84,7 @@ class LimbServer:
         goal = self._rest.copy()
         for row in range(len(self.sources)):
             mine = self.follows == row
-            goal[mine] = self._wishes[row]["position"][mine]
+            goal[mine] = self._wishes[row].position[mine]
         return self.profile.step(np.clip(goal, self._lower, self._upper))
 
     def leader(self, joint: str) -> str:
@@ -90,8 +98,8 @@ class LimbServer:
         for row, (wish, heard) in enumerate(zip(self._wishes, self._heard, strict=True)):
             if now - heard > self.patience:
                 continue
-            rank = wish["rank"] + np.where(before == row, 0.5, 0.0)
-            wins = wish["mask"] & (rank > best)
+            rank = wish.rank + np.where(before == row, 0.5, 0.0)
+            wins = wish.mask & (rank > best)
             follows[wins], best[wins] = row, rank[wins]
         return follows
 
@@ -107,7 +115,7 @@ class LimbDesk:
     def __init__(self, name: str, server: LimbServer) -> None:
         self._name, self._server = name, server
         self._dtype = wish_dtype(server.robot.joint_names)
-        self._readers: dict[str, Reader] = {}
+        self._readers: dict[str, Reader[Wish]] = {}
         self._refused: set[str] = set()
 
     def listen(self, now: float) -> None:
@@ -123,12 +131,12 @@ class LimbDesk:
             if source is None or source in self._readers or channel in self._refused:
                 continue
             try:
-                opened = Channel(channel)
+                opened = Channel(channel, kind=Wish)
                 if opened.dtype != self._dtype:
                     self._refused.add(channel)
                     continue
                 self._readers[source] = opened.reader()
-            except ChannelError:
+            except (ChannelError, WrongRecord):
                 self._refused.add(channel)
         return tuple(self._readers)
 
@@ -138,10 +146,10 @@ HIGHEST = 100
 """Ranks are from 0 to this; of two sources that wish for the same joint, the higher is followed."""
 
 
-def wish_dtype(joints: tuple[str, ...]) -> Dtype:
-    """rank; mask, which joints are wished for; position of each, rad or m."""
+def wish_dtype(joints: tuple[str, ...]) -> np.dtype[Wish]:
+    """The layout of a wish."""
     count = len(joints)
-    return np.dtype([("rank", "i4"), ("mask", "?", (count,)), ("position", "f8", (count,))])
+    return Wish.of(np.dtype([("rank", "i4"), ("mask", "?", (count,)), ("position", "f8", (count,))]))
 
 
 def wish_channel(name: str, source: str) -> str:
@@ -165,7 +173,7 @@ class LimbSource:
         self._robot = robot
         self._channel = Channel(wish_channel(name, source), wish_dtype(robot.joint_names), writers=4)
         self._writer = self._channel.writer()
-        self._writer.message["rank"] = rank
+        self._writer.message.rank = rank
 
     def wish(self, positions: Mapping[str, float]) -> None:
         """Wish for joints to be somewhere, and for no others any more."""
@@ -175,10 +183,10 @@ class LimbSource:
                 raise UnknownName("joint", joint, self._robot.joint_names)
             if not np.isfinite(position):
                 raise BadReference(f"joint {joint} is wished at {position}, which is no position")
-        message["mask"] = False
+        message.mask[:] = False
         for joint, position in positions.items():
-            message["mask"][self._robot.index[joint]] = True
-            message["position"][self._robot.index[joint]] = position
+            message.mask[self._robot.index[joint]] = True
+            message.position[self._robot.index[joint]] = position
         self._writer.put()
 
     def withdraw(self) -> None:

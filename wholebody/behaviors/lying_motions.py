@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from wholebody.errors import BadState, SensorLost
 from wholebody.locomotion.crawling.crawler import Crawler
-from wholebody.messages import Mode, Record
+from wholebody.messages import Mode, Reference, State
 from wholebody.model.layout import Array
 from wholebody.motion import files
 from wholebody.motion.capture.gait_plan import minimum_jerk
@@ -51,18 +51,18 @@ def lies(orientation: npt.ArrayLike) -> Lies:
     return "back" if forward > 0 else "belly"
 
 
-def way_up(robot: Robot, state: Record) -> tuple[str, ...]:
+def way_up(robot: Robot, state: State) -> tuple[str, ...]:
     """The ready motions that bring a robot from how it lies onto wrists and knees."""
     return _way(robot, state, WAYS)
 
 
-def way_onto_limbs(robot: Robot, state: Record) -> tuple[str, ...]:
+def way_onto_limbs(robot: Robot, state: State) -> tuple[str, ...]:
     """The ready motions that bring a robot that lies or stands onto wrists and knees; none, if it is there."""
     return _way(robot, state, ONTO_LIMBS)
 
 
-def _way(robot: Robot, state: Record, ways: dict[Lies, tuple[str, ...]]) -> tuple[str, ...]:
-    orientation = np.asarray(state["imu"][0]["orientation"])
+def _way(robot: Robot, state: State, ways: dict[Lies, tuple[str, ...]]) -> tuple[str, ...]:
+    orientation = np.asarray(state.imu[0].orientation)
     if not np.isfinite(orientation).all():
         raise SensorLost("the IMU reads what is no number; how the robot lies is not known")
     how = lies(orientation)
@@ -88,16 +88,16 @@ class KeyFrameMotions:
         """Seconds of all motions, with the ways to where they begin."""
         return float(sum(motion.times[-1] + motion.frames[0].duration for motion in self._motions))
 
-    def cycle(self, state: Record, reference: Record) -> bool:
+    def cycle(self, state: State, reference: Reference) -> bool:
         """Fill the reference; True when the last motion is at its end, which is held."""
-        time = float(state["time"])
+        time = state.time
         if not math.isfinite(time):
             raise SensorLost("the state has no time")
         if self._trajectory is None:
             self._trajectory, self._begin = self._motions[self.playing].trajectory(posture_of(state)), time
         now = min(time - self._begin, self._trajectory.duration)
-        reference["position"] = self._trajectory.at(now).position
-        reference["mode"], reference["mask"] = Mode.POSITION, True
+        reference.position[:] = self._trajectory.at(now).position
+        reference.mode[:], reference.mask[:] = Mode.POSITION, True
         if now < self._trajectory.duration:
             return False
         if self.playing == len(self._motions) - 1:
@@ -113,7 +113,7 @@ class OntoLimbs:
     seconds    of the gliding; limbs bear meanwhile
     """
 
-    def __init__(self, crawler: Crawler, state: Record, seconds: float) -> None:
+    def __init__(self, crawler: Crawler, state: State, seconds: float) -> None:
         if not 0.1 <= seconds <= 60.0:
             raise BadState(f"to get on wrists and knees in {seconds} s; give 0.1 to 60")
         self._crawler, self._seconds = crawler, seconds
@@ -122,18 +122,18 @@ class OntoLimbs:
         self._from: Array | None = None
         self._begin = math.nan
 
-    def cycle(self, state: Record, reference: Record) -> bool:
+    def cycle(self, state: State, reference: Reference) -> bool:
         """Fill the reference; True when it is there, and the crawler may go on."""
         if self._motions is not None:
             if self._motions.cycle(state, reference):
                 self._motions = None
             return False
-        time = float(state["time"])
+        time = state.time
         if self._from is None:
             self._from, self._begin = np.array(posture_of(state)), time
         share = min(1.0, (time - self._begin) / self._seconds)
-        reference["position"] = self._from + minimum_jerk(share) * (self._crawler.command - self._from)
-        reference["mode"], reference["mask"] = Mode.POSITION, True
+        reference.position[:] = self._from + minimum_jerk(share) * (self._crawler.command - self._from)
+        reference.mode[:], reference.mask[:] = Mode.POSITION, True
         if share < 1.0:
             return False
         self._crawler.begin_anew(time)

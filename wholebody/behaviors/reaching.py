@@ -19,7 +19,7 @@ from scipy.interpolate import CubicSpline
 from wholebody.behaviors.arms import Arm, Reach, hand_links, hands
 from wholebody.errors import BadRobot, BadState, UnknownName
 from wholebody.kinematics.collision import Collisions
-from wholebody.messages import Mode, Record
+from wholebody.messages import Mode, Reference, State
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.robots.robot import Robot
@@ -135,10 +135,10 @@ class Reaching:
 
     # What it does.
 
-    def cycle(self, state: Record, reference: Record) -> None:
+    def cycle(self, state: State, reference: Reference) -> None:
         """One period: fill in the joints of the arms that are moved, and nothing else."""
-        elapsed, self._time = float(state["time"]) - self._time, float(state["time"])
-        self._positions = np.array(state["position"])
+        elapsed, self._time = state.time - self._time, state.time
+        self._positions = np.array(state.position)
         self._weigh(state, self._loads, min(1.0, max(0.0, elapsed / SMOOTH)))
         self._weigh(state, self._pressed, min(1.0, max(0.0, elapsed / QUICKLY)))
         for side, each in self._now.items():
@@ -148,11 +148,11 @@ class Reaching:
                 each.hold(self._time)
         for side in [side for side, each in self._now.items() if each.leaves and each.done(self._time)]:
             del self._now[side]
-        reference["mask"][:] = False
+        reference.mask[:] = False
         for side, each in self._now.items():
             numbers = self._numbers[side]
-            reference["position"][numbers], reference["mask"][numbers] = each.at(self._time), True
-            reference["mode"][numbers] = Mode.POSITION
+            reference.position[numbers], reference.mask[numbers] = each.at(self._time), True
+            reference.mode[numbers] = Mode.POSITION
 
     @property
     def moves(self) -> bool:
@@ -186,10 +186,10 @@ class Reaching:
 
     # How.
 
-    def _weigh(self, state: Record, loads: dict[str, Array], share: float) -> None:
+    def _weigh(self, state: State, loads: dict[str, Array], share: float) -> None:
         for side, sensor in self._sensors.items():
             if sensor is not None:
-                pull = np.array(state["force_torque"]["force"][sensor])
+                pull = np.array(state.force_torque[sensor].force)
                 before = loads.get(side, pull)
                 loads[side] = before + share * (pull - before) if np.isfinite(pull).all() else before
 

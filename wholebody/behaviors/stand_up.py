@@ -12,7 +12,7 @@ from wholebody.locomotion.walking.footsteps import Feet, Place
 from wholebody.locomotion.walking.gait import SOLES
 from wholebody.locomotion.walking.pattern import Pattern
 from wholebody.locomotion.walking.walker import Walker
-from wholebody.messages import Mode, Record
+from wholebody.messages import Mode, Reference, State
 from wholebody.model.layout import Array
 
 LEVEL = 0.05
@@ -28,24 +28,24 @@ class Rising:
         self._walker, self._seconds = walker, seconds
         self._begin: float | None = None
 
-    def cycle(self, state: Record, reference: Record) -> bool:
+    def cycle(self, state: State, reference: Reference) -> bool:
         """Fill the reference; True when it stands, and the walker may go on."""
-        time = float(state["time"])
+        time = state.time
         if self._begin is None:
             self._start(state, time)
         self._walker.estimator.update(state)  # so that it knows the attitude by the time it counts
         assert self._begin is not None
         s = min(1.0, (time - self._begin) / self._seconds)
         share = s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
-        reference["position"] = self._from + share * (self._to - self._from)
-        reference["mode"], reference["mask"] = Mode.POSITION, True
+        reference.position[:] = self._from + share * (self._to - self._from)
+        reference.mode[:], reference.mask[:] = Mode.POSITION, True
         return s >= 1.0
 
-    def _start(self, state: Record, time: float) -> None:
+    def _start(self, state: State, time: float) -> None:
         walker = self._walker
         self._begin = time
-        self._from = np.array(state["reference"])
-        feet = self._feet_as_they_are(np.array(state["position"]))
+        self._from = np.array(state.reference)
+        feet = self._feet_as_they_are(np.array(state.position))
         end = time + self._seconds
         if feet is not None:
             walker.pattern = Pattern(walker.gait, feet, end)

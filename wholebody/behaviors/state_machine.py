@@ -29,7 +29,7 @@ from wholebody.channels.channel import Writer
 from wholebody.channels.owned import Opened
 from wholebody.drivers import Names
 from wholebody.errors import BadStateMachine, MissingExtra, UnknownName
-from wholebody.messages import TEXT_SIZE, Dtype
+from wholebody.messages import Event, Integers, Record
 from wholebody.parameters.remote import Remote
 
 Wait = Callable[[Sequence[str], float | None], str | None]
@@ -156,17 +156,17 @@ def events_of(controller: Remote) -> Wait:
     return wait
 
 
-def announce(writer: Writer) -> Watch:
+def announce(writer: Writer[Event]) -> Watch:
     """Put every change on a channel of `messages.event()`: the new state as its name, the transition as its text."""
-    message: Any = writer.message
+    message = writer.message
     count = 0
 
     def watch(machine: StateMachine, change: Change) -> None:
         nonlocal count
         count += 1
-        message["time"], message["source"], message["count"] = change.time, change.machine.encode(), count
-        message["name"] = change.after.encode()
-        message["text"] = f"{change.before} → {change.after}: {change.why}".encode()[:TEXT_SIZE]
+        message.time, message.source, message.count = change.time, change.machine, count
+        message.name = change.after
+        message.text = f"{change.before} → {change.after}: {change.why}"
         writer.put()
 
     return watch
@@ -177,9 +177,18 @@ LARGEST = 16_384
 """Bytes of a machine as text."""
 
 
-def machine_record() -> Dtype:
-    """Build a machine as JSON, and when it changed last, by time.monotonic()."""
-    return np.dtype([("time", "<f8"), ("size", "<u4"), ("text", "u1", (LARGEST,))], align=True)
+class MachineMessage(Record):
+    """A machine as JSON in the first `size` bytes of `text`, and when it changed last, by time.monotonic()."""
+
+    time: float
+    size: int  # type: ignore[assignment]  # numpy's own `size` of a record is 1
+    text: Integers
+
+
+def machine_record() -> np.dtype[MachineMessage]:
+    """The layout of a machine's message."""
+    fields: list[Any] = [("time", "<f8"), ("size", "<u4"), ("text", "u1", (LARGEST,))]
+    return MachineMessage.of(np.dtype(fields, align=True))
 
 
 class Published(Opened):
@@ -195,8 +204,8 @@ class Published(Opened):
         if len(data) > LARGEST:
             raise BadStateMachine(f"machine '{machine.name}' is too large to be published: {len(data)} bytes")
         message = self._out.message
-        message["time"], message["size"] = change.time, len(data)
-        message["text"][: len(data)] = np.frombuffer(data, np.uint8)
+        message.time, message.size = change.time, len(data)
+        message.text[: len(data)] = np.frombuffer(data, np.uint8)
         self._out.put()
 
 

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from wholebody.estimation.support_view import SupportPublisher, SupportView, SupportWatch, draw
 from wholebody.locomotion.crawling.crawler import Crawler
 from wholebody.locomotion.crawling.odometry import heading
-from wholebody.messages import Record
+from wholebody.messages import State
 
 EVERY = 10
 """Cycles from one view to the next."""
@@ -30,17 +30,17 @@ class SupportDisplay:
         self.views: list[SupportView] = []
         self.looks = self.inside = 0
 
-    def look(self, state: Record) -> None:
+    def look(self, state: State) -> None:
         """After a cycle."""
         self._cycle += 1
         if self._cycle % EVERY:
             return
         q = self._crawler.q.copy()
-        q[3:7], q[7:] = state["imu"][0]["orientation"], state["position"]
+        q[3:7], q[7:] = state.imu[0].orientation, state.position
         if not np.isfinite(q).all():
             return
         yaw = heading(Rotation.from_quat(q[3:7]).as_matrix())
-        view = self._watch.look(q, yaw, self._crawler.loads.touching, float(state["time"]))
+        view = self._watch.look(q, yaw, self._crawler.loads.touching, state.time)
         self._publisher.put(view)
         self.views = [*self.views[-TRAIL:], view]
         self.looks += 1

@@ -36,7 +36,7 @@ from wholebody.locomotion.walking.footsteps import (
 )
 from wholebody.locomotion.walking.gait import Gait, need_soles
 from wholebody.locomotion.walking.walker import Walker
-from wholebody.messages import Record
+from wholebody.messages import Reference, State
 from wholebody.model.layout import Integers
 from wholebody.robots.robot import Robot
 
@@ -195,9 +195,9 @@ class Walking:
 
     # What it does.
 
-    def cycle(self, state: Record, reference: Record) -> None:
+    def cycle(self, state: State, reference: Reference) -> None:
         """One period: fill the reference from the state."""
-        self._time = float(state["time"])
+        self._time = state.time
         if self._rising is not None:
             if not self._rising.cycle(state, reference):
                 return
@@ -206,7 +206,7 @@ class Walking:
         if self._fallen:
             return
         if self._left is not None:
-            self.walker.legs.take(self._left, state["position"])
+            self.walker.legs.take(self._left, state.position)
             self._left = self._left if len(self._left) else None
         if self._velocity is not None:
             self._step_on(self._velocity)
@@ -225,7 +225,7 @@ class Walking:
             self._fallen, self.up, self._velocity = True, False, None
             self.trouble = f"it has fallen: the pelvis leans by {math.degrees(balance.tilt):.0f}°"
 
-    def _go_on_blind(self, error: SensorLost, reference: Record) -> None:
+    def _go_on_blind(self, error: SensorLost, reference: Reference) -> None:
         """Do as planned for a moment; if the sensor stays lost, stop after the steps that cannot be taken back."""
         self._lost_since = self._time if self._lost_since is None else self._lost_since
         if self._time - self._lost_since >= PATIENCE and not self.trouble:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -11,25 +12,54 @@ import numpy.typing as npt
 from wholebody.channels import _ring
 from wholebody.channels.layout import Layout
 from wholebody.errors import ChannelClosed, LayoutMismatch, NotAChannel, SizeOutOfRange, WrongRecord
+from wholebody.messages import Record, watched
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    M = TypeVar("M", bound=np.generic, default=Any)
+else:
+    from typing import TypeVar
+
+    M = TypeVar("M")
 
 
-class Channel:
+class Channel(Generic[M]):
     """A named, newest-first channel between processes.
 
         channel = Channel("hubo.state", dtype, depth=64)
-        writer = channel.writer();  writer.message["position"][:] = q;  writer.put()
-        reader = channel.reader();  reader.latest();  reader.message["position"]
+        writer = channel.writer();  writer.message.position[:] = q;  writer.put()
+        reader = channel.reader();  reader.latest();  reader.message.position
 
     Opens the channel, or makes it if there is none; without a dtype it must exist. Any number of processes may
     write and read. Writers never wait. `depth` messages stay readable; an existing channel keeps its own depth.
+    Messages are of the dtype's kind; those of a channel opened without one are of the `kind` given, such as `State`.
     """
 
-    def __init__(self, name: str, dtype: npt.DTypeLike | None = None, depth: int = 64, writers: int = 16) -> None:
+    @overload
+    def __init__(self, name: str, dtype: np.dtype[M], depth: int = 64, writers: int = 16) -> None: ...
+    @overload
+    def __init__(self, name: str, *, kind: type[M] | None) -> None: ...
+    @overload
+    def __init__(
+        self: Channel[Any], name: str, dtype: npt.DTypeLike | None = None, depth: int = 64, writers: int = 16
+    ) -> None: ...
+    def __init__(
+        self,
+        name: str,
+        dtype: npt.DTypeLike | None = None,
+        depth: int = 64,
+        writers: int = 16,
+        *,
+        kind: type[Any] | None = None,
+    ) -> None:
         self.name = name
         self.path = Path(_ring.path(name))
         self._ring: _ring.Ring | None = self._open(dtype, depth, writers)
         self.layout = _layout_in(self._ring, self.name)
-        self.dtype: np.dtype[Any] = self.layout.dtype
+        given: np.dtype[Any] = self.layout.dtype if dtype is None else np.dtype(dtype)
+        typed: Any = kind.of(given) if kind is not None and issubclass(kind, Record) else given
+        self.dtype: np.dtype[M] = typed
 
     def _open(self, dtype: npt.DTypeLike | None, depth: int, writers: int) -> _ring.Ring:
         if dtype is None:
@@ -76,16 +106,17 @@ class Channel:
         """Process ids of the living writers."""
         return self.ring.writer_processes()
 
-    def writer(self) -> Writer:
+    def writer(self) -> Writer[M]:
         """Register as a writer."""
         return Writer(self.ring, self.dtype)
 
-    def reader(self, into: npt.NDArray[Any] | None = None) -> Reader:
+    def reader(self, into: npt.NDArray[Any] | None = None) -> Reader[M]:
         """Make a reader; its first next() is the oldest message still there.
 
         Its message is in `into`, if given: one row of a table of messages of this layout, for instance.
         """
-        return Reader(self.ring, self.dtype, into)
+        kind = _DebugReader if os.environ.get("WHOLEBODY_DEBUG") else Reader
+        return kind(self.ring, self.dtype, into)
 
     def close(self) -> None:
         """Let go of the channel. Its writers and readers go on; its messages stay for others."""
@@ -118,17 +149,17 @@ def _record(storage: npt.NDArray[Any]) -> Any:
     return storage[0] if storage.dtype.names is not None or storage.ndim > 1 else storage.reshape(())
 
 
-class Writer(_ring.Writer):
+class Writer(_ring.Writer, Generic[M]):
     """Puts messages on a channel: fill `message`, call `put()`. What is not filled again stays as it was.
 
     `raw` is the same message as bytes.
     """
 
     __slots__ = ("message", "raw")
-    message: Any
+    message: M
     raw: npt.NDArray[np.uint8]
 
-    def __new__(cls, ring: _ring.Ring, dtype: np.dtype[Any]) -> Self:
+    def __new__(cls, ring: _ring.Ring, dtype: np.dtype[M]) -> Self:
         """Register with the ring."""
         storage: npt.NDArray[Any] = np.zeros(1, dtype)
         raw = storage.view(np.uint8).reshape(-1)
@@ -145,17 +176,18 @@ class Writer(_ring.Writer):
         self.close()
 
 
-class Reader(_ring.Reader):
+class Reader(_ring.Reader, Generic[M]):
     """Takes messages from a channel into `message`, which stays what it is until the next one is taken.
 
-    `raw` is the same message as bytes.
+    `raw` is the same message as bytes. With WHOLEBODY_DEBUG in the environment, a `message` that was asked for before
+    the next one was taken raises OldView.
     """
 
     __slots__ = ("message", "raw")
-    message: Any
+    message: M
     raw: npt.NDArray[np.uint8]
 
-    def __new__(cls, ring: _ring.Ring, dtype: np.dtype[Any], into: npt.NDArray[Any] | None = None) -> Self:
+    def __new__(cls, ring: _ring.Ring, dtype: np.dtype[M], into: npt.NDArray[Any] | None = None) -> Self:
         """Open the ring for reading."""
         if into is not None and (into.dtype != dtype or into.shape != (1,)):
             raise WrongRecord(f"a reader's message goes into an array of one record of its layout, not {into!r}")
@@ -173,3 +205,24 @@ class Reader(_ring.Reader):
     def __exit__(self, *_: object) -> None:
         """Let go of the ring."""
         self.close()
+
+
+class _DebugReader(Reader[M]):
+    """A reader whose `message` is another view for each message taken; the older ones raise OldView."""
+
+    __slots__ = ("_memory", "_sequence", "_view")
+    _memory: M
+    _sequence: int
+    _view: M
+
+    @property
+    def message(self) -> M:
+        """A view of the newest message taken."""
+        if isinstance(self._memory, Record) and self._sequence != self.sequence:
+            self._view = watched(self._memory, lambda: self.sequence)
+            self._sequence = self.sequence
+        return self._view
+
+    @message.setter
+    def message(self, memory: M) -> None:
+        self._memory, self._view, self._sequence = memory, memory, -1

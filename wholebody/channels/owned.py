@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Self
+from typing import Self, TypeVar
 
-import numpy.typing as npt
+import numpy as np
 
 from wholebody.channels import directory
-from wholebody.channels.channel import Channel
+from wholebody.channels.channel import Channel, Writer
 from wholebody.errors import LayoutMismatch, StaleChannel
 
+M = TypeVar("M", bound=np.generic)
 
-def own_channel(name: str, dtype: npt.DTypeLike, depth: int = 64, writers: int = 16) -> Channel:
+
+def own_channel(name: str, dtype: np.dtype[M], depth: int = 64, writers: int = 16) -> Channel[M]:
     """Open a channel; if it holds messages of another layout, and nobody writes there any more, begin it afresh."""
     try:
         return Channel(name, dtype, depth, writers)
@@ -32,11 +34,11 @@ class Opened:
     def __init__(self) -> None:
         self._opened = contextlib.ExitStack()
 
-    def _channel(self, name: str, dtype: npt.DTypeLike, depth: int = 64, writers: int = 16) -> Channel:
+    def _channel(self, name: str, dtype: np.dtype[M], depth: int = 64, writers: int = 16) -> Channel[M]:
         """Open a channel of one's own."""
         return self._opened.enter_context(own_channel(name, dtype, depth, writers))
 
-    def _writer(self, name: str, dtype: npt.DTypeLike, depth: int = 64, writers: int = 16) -> Any:
+    def _writer(self, name: str, dtype: np.dtype[M], depth: int = 64, writers: int = 16) -> Writer[M]:
         """Open a channel of one's own, to write there."""
         return self._opened.enter_context(self._channel(name, dtype, depth, writers).writer())
 

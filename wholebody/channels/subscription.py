@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 import numpy.typing as npt
 
 from wholebody.channels import Channel, Reader, directory
 from wholebody.errors import ChannelError
-from wholebody.messages import Record
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    M = TypeVar("M", bound=np.generic, default=Any)
+else:
+    from typing import TypeVar
+
+    M = TypeVar("M")
 
 
 @dataclass(frozen=True)
@@ -32,17 +40,18 @@ class History:
         return (len(self.stamps) - 1) / self.span if self.span > 0 else 0.0
 
 
-class Subscription:
+class Subscription(Generic[M]):
     """The newest message of a channel that may not be there yet, or be removed and made anew at any time."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, kind: type[M] | None = None) -> None:
         self.name = name
-        self.channel: Channel | None = None
+        self._kind = kind
+        self.channel: Channel[M] | None = None
         self._file: tuple[int, int] | None = None
-        self._reader: Reader | None = None
-        self._past: Reader | None = None
+        self._reader: Reader[M] | None = None
+        self._past: Reader[M] | None = None
 
-    def take(self) -> Record | None:
+    def take(self) -> M | None:
         """The newest message; None if there is none."""
         self._follow()
         if self._reader is None:
@@ -89,7 +98,7 @@ class Subscription:
         if file in (None, self._file):
             return
         try:
-            self.channel = Channel(self.name)
+            self.channel = Channel(self.name, kind=self._kind)
             self._reader, self._past, self._file = self.channel.reader(), self.channel.reader(), file
         except ChannelError:
             if self.channel is None:

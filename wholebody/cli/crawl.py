@@ -25,7 +25,7 @@ from wholebody.cli.motion_capture import Handed, Part, Unit, Up, fitting, opened
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.locomotion.crawling.gait import changes_of, crawls_by_feel, rough_gait_of
 from wholebody.locomotion.crawling.odometry import heading
-from wholebody.messages import Record
+from wholebody.messages import Reference, State
 from wholebody.model import Model
 from wholebody.motion.capture.capture import Capture
 from wholebody.motion.capture.gait import CapturedGait
@@ -133,7 +133,7 @@ class Crawl:
         base = self.simulation.base_to_world
         self._yaw += math.remainder(heading(base[:3, :3]) - self._yaw, math.tau)
         self.fell = self.fell or bool(base[2, 3] < self._height - FALLEN)
-        self.effort = max(self.effort, float(np.max(np.abs(self.simulation.truth["effort"]) / self._limits)))
+        self.effort = max(self.effort, float(np.max(np.abs(self.simulation.truth.effort) / self._limits)))
         if self._recording is not None:
             self._recording.look(self.simulation)
 
@@ -274,9 +274,9 @@ def obeying(crawling: Crawling, act: Act, shown: SupportDisplay, sees: Eye | Non
     least = 1.0 if sees is None else NODDING
     began: list[float] = []
 
-    def controller(state: Record, reference: Record) -> bool:
+    def controller(state: State, reference: Reference) -> bool:
         if not began:
-            began.append(float(state["time"]))
+            began.append(state.time)
             act()
         crawling.cycle(state, reference)
         if sees is not None:
@@ -285,6 +285,6 @@ def obeying(crawling: Crawling, act: Act, shown: SupportDisplay, sees: Eye | Non
         if crawling.trouble or (crawling.objection and crawling.standing):
             console.print(crawling.stopped)
             return False
-        return not crawling.standing or float(state["time"]) - began[0] < least
+        return not crawling.standing or state.time - began[0] < least
 
     return controller

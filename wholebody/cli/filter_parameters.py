@@ -15,7 +15,7 @@ import numpy as np
 from wholebody.channels.subscription import Subscription
 from wholebody.daemon.filters import GREATEST_LENGTH, LENGTH
 from wholebody.errors import BadParameter, NoRobot, UnknownName
-from wholebody.messages import Filter, Verb
+from wholebody.messages import Filter, Report, Verb
 from wholebody.operator.console.session import Requests
 from wholebody.parameters import Bounds, Parameters, Unit
 from wholebody.parameters.reflection import About, Slot, Value
@@ -59,7 +59,7 @@ class FilterParameters:
 
     def __init__(self, name: str = "") -> None:
         self._requests = Requests(name)
-        self._report = Subscription(self._requests.names.report)
+        self._report = Subscription(self._requests.names.report, Report)
         joints = self._requests.joints
         self._filters = [JointFilter() for _ in joints]
         self._told = 0.0  # when something was changed last; older reports do not know of it
@@ -116,7 +116,7 @@ class FilterParameters:
     def _now(self, joint: int) -> JointFilter:
         report = self._report.take()
         if report is not None and self._reported_at > self._told:
-            modes, values = report["filter"], report["filter_value"]
+            modes, values = report.filter, report.filter_value
             self._filters[joint] = JointFilter.reported(Filter(int(modes[joint])), float(values[joint]))
         return self._filters[joint]
 

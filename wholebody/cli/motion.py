@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from wholebody import robots
+from wholebody import messages, robots
 from wholebody.cli.motion_capture import capture, imitate
 from wholebody.cli.motion_gait import gait, show_rests, support
 from wholebody.cli.sim import Summary
@@ -169,7 +169,7 @@ def play_live(trajectory: Trajectory, machine: Robot, limits: Limits, checker: C
     with connect("play", name) as robot:
         if robot.joints != machine.joint_names:
             raise WrongRecord(f"this motion is for {machine.name}, and the robot that runs has other joints")
-        state, reference = np.zeros(1, machine.state_dtype())[0], np.zeros(1, machine.reference_dtype())[0]
+        state, reference = messages.new(machine.state_dtype()), messages.new(machine.reference_dtype())
         with waiting("playing"):
             return play(trajectory, robot, robot, state, reference, limits, checker=checker)
 

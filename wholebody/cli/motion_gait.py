@@ -13,7 +13,7 @@ from rich.table import Table
 
 from wholebody import robots
 from wholebody.channels import Channel
-from wholebody.estimation.support_view import SupportView, draw, text, view_channel, view_of
+from wholebody.estimation.support_view import SupportMessage, SupportView, draw, text, view_channel, view_of
 from wholebody.locomotion.crawling.gait_frames import crawl_frames
 from wholebody.locomotion.walking.footsteps import Velocity
 from wholebody.motion.files import writable
@@ -87,7 +87,7 @@ def support(
     if output is not None:
         writable(output)
     views: list[SupportView] = []
-    with Channel(view_channel(name)) as channel, channel.reader() as reader:
+    with Channel(view_channel(name), kind=SupportMessage) as channel, channel.reader() as reader:
         end, shown = time.monotonic() + seconds, -every
         while time.monotonic() < end or not views:
             if not reader.wait(timeout=0.2):

@@ -20,10 +20,12 @@ from wholebody.configuration.settings import Settings
 from wholebody.configuration.wiring import loop_of
 from wholebody.control.servo import Servo
 from wholebody.errors import BadRecording
+from wholebody.messages import Reference
 from wholebody.parameters.documents import Document
 from wholebody.parameters.events import Events
 from wholebody.parameters.journal import Repeat
 from wholebody.parameters.line import ABOUT, told_in
+from wholebody.parameters.records import Applied
 
 if TYPE_CHECKING:
     from wholebody.control.servo import Servo
@@ -85,8 +87,8 @@ def run_again(recording: Recording) -> tuple[int, int]:
 
     first = _controller(recording)
     told = told_in([each.record for each in _last_told(recording, f"{first}{ABOUT}")])
-    _, applied = recording.table(f"{first}.applied") if f"{first}.applied" in recording.layouts else (None, [])
-    _, commands = recording.table(f"{first}.command")
+    _, applied = recording.table(f"{first}.applied", Applied) if f"{first}.applied" in recording.layouts else (None, [])
+    _, commands = recording.table(f"{first}.command", Reference)
     if not len(commands):
         raise BadRecording(f"{recording.file} has no commands of '{first}'")
     comparison = Comparison(commands)
@@ -94,9 +96,9 @@ def run_again(recording: Recording) -> tuple[int, int]:
         again(told, applied, recording.file) as servo,
         Progress(console=Console(stderr=True), transient=True) as progress,
     ):
-        bar = progress.add_task("repeating", total=float(commands["time"][-1]))
+        bar = progress.add_task("repeating", total=commands[-1].time)
         servo.publish = (comparison.look, *servo.publish)
-        _go(servo, float(commands["time"][-1]), lambda now: progress.update(bar, completed=now))
+        _go(servo, commands[-1].time, lambda now: progress.update(bar, completed=now))
     return comparison.compared, comparison.differ
 
 
@@ -127,7 +129,7 @@ class Comparison:
     """Commands of a log beside those of a run, by their time, bit by bit."""
 
     def __init__(self, commands: Any) -> None:
-        self._logged = {float(each["time"]): each.tobytes() for each in commands}
+        self._logged = {each.time: each.tobytes() for each in commands}
         self.compared = self.differ = 0
 
     def look(self, servo: Servo) -> None:

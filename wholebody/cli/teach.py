@@ -16,6 +16,7 @@ from wholebody import robots
 from wholebody.channels import Channel, Reader
 from wholebody.drivers import Names
 from wholebody.errors import BadMotion, BadMotionFile, ClockJumped
+from wholebody.messages import State
 from wholebody.motion import Limits, Teacher
 
 FRESH = 1.0
@@ -47,8 +48,9 @@ def teach(
     if not output.parent.is_dir():
         raise BadMotionFile(f"{output} cannot be written: there is no folder {output.parent}")
     teacher = Teacher(machine, speed=speed)
-    with Channel(name) as state, state.reader() as reader:
-        teacher.check(reader.message)
+    with Channel(name) as there:
+        teacher.check(there.dtype)
+    with Channel(name, kind=State) as state, state.reader() as reader:
         console.print(f"{machine.title or machine.name}, from channel {name}")
         console.print("Enter takes a pose, a word takes and names one, d drops the last, q ends.")
         try:
@@ -58,7 +60,7 @@ def teach(
     show(teacher, output)
 
 
-def listen(teacher: Teacher, reader: Reader, channel: str, output: Path) -> None:
+def listen(teacher: Teacher, reader: Reader[State], channel: str, output: Path) -> None:
     """Do what each line says, until q or the end of the input."""
     limits = Limits.of(teacher.robot)
     while True:
@@ -87,7 +89,7 @@ def fresh(reader: Reader) -> bool:
         return False
 
 
-def take(teacher: Teacher, reader: Reader, name: str, limits: Limits, output: Path) -> None:
+def take(teacher: Teacher, reader: Reader[State], name: str, limits: Limits, output: Path) -> None:
     """Take the pose of the newest state, and say what of it is beyond limits."""
     try:
         frame = teacher.take(reader.message, name)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from wholebody.drivers import RobotInterface
 from wholebody.errors import BadProblem, UnknownName
-from wholebody.messages import Dtype, Record, labels
+from wholebody.messages import Dtype, Reference, State, labels, offset
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.robots.robot import Robot
@@ -33,36 +33,34 @@ class Estimate:
         trouble = estimate.update()     # "" if all is well; else q and v stay as they were
         model.at(estimate.q, estimate.v)
 
-    The base of a floating robot comes from state["base"], which has it in the order and axes of the model. Whoever
+    The base of a floating robot comes from state.base, which has it in the order and axes of the model. Whoever
     estimates it otherwise (from feet and an IMU) writes it there.
     """
 
     def __init__(self, model: Model, layout: Dtype) -> None:
         self.model = model
-        self._memory = np.zeros(1, layout)
-        self.state: Record = self._memory[0]
-        self.raw: npt.NDArray[np.uint8] = self._memory.view(np.uint8)  # the same as bytes
-        self.position: Array = self._memory["position"][0]  # of all joints of the robot
-        self.velocity: Array = self._memory["velocity"][0]
+        memory = np.zeros(1, State.of(layout))
+        self.state: State = memory[0]
+        self.raw: npt.NDArray[np.uint8] = memory.view(np.uint8)  # the same as bytes
+        self.position, self.velocity = self.state.position, self.state.velocity  # of all joints of the robot
         self.joints = columns(model, layout)
         self.q = model.neutral()
         self.v = np.zeros(model.nv)
         joints = len(model.joint_names)
         self._q_joints, self._v_joints = self.q[-joints:], self.v[-joints:]
-        self._known = self._memory["base"]["known"]
-        self._base = _numbers_of_base(self._memory)
+        self._base_record, self._base = self.state.base, _numbers_of_base(self.raw, layout)
         self._turn = self._base[3:7]
 
     @property
     def time(self) -> float:
         """When the state was measured."""
-        return float(self._memory["time"][0])
+        return self.state.time
 
     def update(self) -> str:
         """Take q and v from the state; what is wrong with it, if anything is: then they stay as they were."""
         total = self.position.sum() + self.velocity.sum()
         if self.model.floating:
-            if not self._known[0]:
+            if not self._base_record.known:
                 return BASE_UNKNOWN
             total += self._base.sum()
         if not math.isfinite(total):
@@ -86,11 +84,10 @@ def columns(model: Model, layout: Dtype) -> Integers:
     return np.array([index[name] for name in model.joint_names], np.int64)
 
 
-def _numbers_of_base(memory: npt.NDArray[np.void]) -> Array:
+def _numbers_of_base(raw: npt.NDArray[np.uint8], layout: Dtype) -> Array:
     """Position, quaternion, linear and angular velocity of the base: they lie one behind the other."""
-    assert memory.dtype.fields is not None
-    first = memory.dtype.fields["base"][1]
-    numbers: Array = memory.view(np.uint8)[first : first + 8 * 13].view(np.float64)
+    first = offset(layout, "base")
+    numbers: Array = raw[first : first + 8 * 13].view(np.float64)
     return numbers
 
 
@@ -139,14 +136,14 @@ class BaseOnFoot:
             self._foot_to_world = self._base_to_world @ self.model.at(self._q).placement(frame)
         self._foot, self._frame = name, frame
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Fill in what was measured last, and the base; if a number is none, the base is not known."""
         self.robot.read(state)
-        base = state["base"]
-        if base["known"] and self._trusting:
+        base = state.base
+        if base.known and self._trusting:
             return
-        base["known"] = False
-        q, v = state["position"][self._columns], state["velocity"][self._columns]
+        base.known = False
+        q, v = state.position[self._columns], state.velocity[self._columns]
         if not math.isfinite(q.sum() + v.sum()):
             return
         self._q[7:], self._v[6:] = q, v
@@ -154,12 +151,12 @@ class BaseOnFoot:
         self._base_to_world = self._foot_to_world @ _inverse(snapshot.placement(self._frame))
         jacobian = snapshot.jacobian(self._frame)
         velocity = np.linalg.solve(jacobian[:, :6], -jacobian[:, 6:] @ v)
-        base["position"] = self._base_to_world[:3, 3]
-        base["orientation"] = quaternion_of_matrix(self._base_to_world[:3, :3])
-        base["linear_velocity"], base["angular_velocity"] = velocity[:3], velocity[3:]
-        base["known"] = self._found = True
+        base.position[:] = self._base_to_world[:3, 3]
+        base.orientation[:] = quaternion_of_matrix(self._base_to_world[:3, :3])
+        base.linear_velocity[:], base.angular_velocity[:] = velocity[:3], velocity[3:]
+        base.known = self._found = True
 
-    def write(self, reference: Record) -> None:
+    def write(self, reference: Reference) -> None:
         """Command the joints of the reference's mask."""
         self.robot.write(reference)
 

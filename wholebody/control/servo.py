@@ -26,7 +26,7 @@ from wholebody.control.result import Fault
 from wholebody.control.timing import Echo, Timing
 from wholebody.drivers import Clock, RobotInterface
 from wholebody.errors import BadProblem, ControlLost, WholebodyError
-from wholebody.messages import Mode
+from wholebody.messages import Mode, Reference
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
@@ -164,7 +164,7 @@ class Servo:
         self.command: Command | None = None
         self._measured = -math.inf  # when what the snapshot shows was measured
         self._model_read = -math.inf  # and read
-        self._echoed = self.estimate.state["reference"]
+        self._echoed = self.estimate.state.reference
 
     # --- the loop ----------------------------------------------------------------------------------
 
@@ -323,21 +323,20 @@ class ReferenceSheet:
 
     def __init__(self, robot: Robot, joints: Integers, mode: Mode, damping: Array | None) -> None:
         memory = np.zeros(1, robot.reference_dtype())
-        self._memory = memory
-        self.record = memory[0]
+        self.record: Reference = memory[0]
         self.raw: npt.NDArray[np.uint8] = memory.view(np.uint8)  # the same as bytes
         whole = np.array_equal(joints, np.arange(len(robot.joint_names)))
         self._joints = slice(None) if whole else joints
-        self._mask = memory["mask"][0]
+        self._mask = self.record.mask
         self.first = int(joints[0])
         self._damping, self._given, self._drag = damping, np.zeros(len(joints)), np.zeros(len(joints))
-        self._position, self._velocity, self._effort = (memory[each][0] for each in ("position", "velocity", "effort"))
-        memory["mode"][0][:] = Mode.EFFORT if mode is Mode.EFFORT else Mode.POSITION
-        memory["mode"][0][joints] = mode
+        self._position, self._velocity, self._effort = self.record.position, self.record.velocity, self.record.effort
+        self.record.mode[:] = Mode.EFFORT if mode is Mode.EFFORT else Mode.POSITION
+        self.record.mode[joints] = mode
         for name, gain in robot.gains.items():
             if name in robot.index:
-                memory["stiffness"][0][robot.index[name]] = gain.stiffness
-                memory["damping"][0][robot.index[name]] = gain.damping
+                self.record.stiffness[robot.index[name]] = gain.stiffness
+                self.record.damping[robot.index[name]] = gain.damping
 
     @property
     def sent(self) -> float:
@@ -346,7 +345,7 @@ class ReferenceSheet:
 
     def fill(self, time: float, command: Command | None, snapshot: Snapshot, others: JointPID) -> None:
         """What each joint gets; before the first command, the joints of the model go on with what they had."""
-        self._memory["time"][0] = time
+        self.record.time = time
         if command is not None:
             self._position[self._joints] = command.position
             self._velocity[self._joints] = command.velocity

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from wholebody.daemon.merging import NOBODY
 from wholebody.drivers.interface import Answer, Boards
 from wholebody.errors import WholebodyError
-from wholebody.messages import ALL_JOINTS, TEXT_SIZE, Filter, Verb
+from wholebody.messages import ALL_JOINTS, Filter, Verb
 
 if TYPE_CHECKING:
     from wholebody.daemon.cycle import Cycle
@@ -39,13 +39,13 @@ class BoardRequests:
                 return
             asked, reply = self._reader.message, self._writer.message
             try:
-                answer = self._do(int(asked["verb"]), int(asked["joint"]), [float(v) for v in asked["values"]])
+                answer = self._do(asked.verb, asked.joint, [float(v) for v in asked.values])
             except WholebodyError as error:
                 answer = Answer(False, str(error))
-            reply["number"], reply["verb"], reply["joint"] = asked["number"], asked["verb"], asked["joint"]
-            reply["accepted"], reply["status"] = answer.accepted, answer.status
-            reply["values"] = [*answer.values, *[0.0] * 4][:4]
-            reply["text"] = answer.text.encode()[:TEXT_SIZE]
+            reply.number, reply.verb, reply.joint = asked.number, asked.verb, asked.joint
+            reply.accepted, reply.status = answer.accepted, answer.status
+            reply.values[:] = [*answer.values, *[0.0] * 4][:4]
+            reply.text = answer.text
             self._writer.put()
 
     def _do(self, number: int, joint: int, values: list[float]) -> Answer:

@@ -13,7 +13,7 @@ from wholebody.channels import Channel, directory
 from wholebody.channels.channel import Reader
 from wholebody.drivers.names import Names
 from wholebody.errors import ChannelError, LayoutMismatch
-from wholebody.messages import MAX_CONTROLLERS, NAME_SIZE, Dtype
+from wholebody.messages import MAX_CONTROLLERS, NAME_SIZE, Dtype, References
 
 FILE_TIME_GRAIN_NS = 20_000_000
 """File times stand still for so long: two files made within it may have the same."""
@@ -32,6 +32,7 @@ class Controllers:
 
     def __init__(self, names: Names, dtype: Dtype, period: float, report: Callable[[str, str], None]) -> None:
         self.rows: Array = np.zeros(MAX_CONTROLLERS, dtype)
+        self.references = References(self.rows)
         self.stamps = np.zeros(MAX_CONTROLLERS, np.int64)  # ns, of the messages in the rows
         self.name = [""] * MAX_CONTROLLERS
         self.received = [0] * MAX_CONTROLLERS
@@ -40,7 +41,7 @@ class Controllers:
         self.leasing: set[int] = set()  # the rows that ask for a lease
         self._heard = [0] * MAX_CONTROLLERS  # in which cycle
         self._names, self._dtype, self._period, self._report = names, dtype, period, report
-        self._periods, self._leases = self.rows["period"].data, self.rows["lease"].view(np.uint8).data
+        self._periods, self._leases = self.references.period.data, self.references.lease.view(np.uint8).data
         self._stamps = self.stamps.data
         self._readers: list[tuple[int, Reader]] = []
         self._known: set[str] = set()

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -61,19 +60,16 @@ class Cycle:
         self._instant = 0.0
         self.stopped = ""  # why, while it is
         self.waiting = False  # for the beat: then the loop may be left at once
-        self.state: Any = outlets.state.message
-        self.command: Any = outlets.commanded.message
+        self.state = outlets.state.message
+        self.command = outlets.commanded.message
         self._take_events = getattr(interface, "take_events", list)  # what happened to the boards, in words
         self._publishes_command = not getattr(interface, "publishes_command", False)
         self._damps = Mode.VELOCITY in modes
         self._filtered = np.zeros(len(robot.moving))
-        self._position, self._mode = (
-            self.command["position"],
-            self.command["mode"],
-        )  # of the last command, then the next
-        self._measured, self._sent = self.state["position"], self._position.data
-        self._reference = self.state["reference"].data
-        self._status = self.state["status"]
+        self._position, self._mode = self.command.position, self.command.mode  # of the last command, then the next
+        self._measured, self._sent = self.state.position, self._position.data
+        self._reference = self.state.reference.data
+        self._status = self.state.status
         self._homing: dict[int, float] = {}  # joints on their way home, since when
         self._wanted = self.merging.values[0]
         self._pass_wanted = self.gate.positions(self._wanted, self._position)
@@ -90,7 +86,7 @@ class Cycle:
         """Take over from the encoders: what the robot does now is the first command, so nothing jumps."""
         self.interface.read(self.state)
         self._hold()
-        self.command["mask"] = True
+        self.command.mask[:] = True
 
     def once(self) -> None:
         """Go round once."""
@@ -184,7 +180,7 @@ class Cycle:
 
     def _stay_stopped(self) -> None:
         if not self.stopped:
-            text = bytes(self.outlets.stop.message["text"]).decode(errors="replace")
+            text = self.outlets.stop.message.text
             self.stop(text or "somebody put a message on the stop channel")
         joints = self.merging.owner >= 0
         if joints.any():
@@ -226,17 +222,17 @@ class Cycle:
 
     def _report(self, instant: float) -> None:
         report, controllers, merging = self.outlets.report.message, self.controllers, self.merging
-        report["time"], report["tick"], report["missed"] = instant, self.number, self.clock.missed
-        report["stopped"] = bool(self.stopped)
-        report["controller"], report["received"] = controllers.name, controllers.received
-        report["period"] = controllers.rows["period"]
-        report["age"] = [controllers.silent_for(row) for row in range(MAX_CONTROLLERS)]
-        report["owner"], report["leased"] = merging.owner, merging.leased_to >= 0
-        report["filter"], report["filter_value"] = self.filters.mode, self.filters.value
-        report["step_limit"] = self.gate.step
+        report.time, report.tick, report.missed = instant, self.number, self.clock.missed
+        report.stopped = bool(self.stopped)
+        report.controller[:], report.received[:] = controllers.name, controllers.received
+        report.period[:] = controllers.references.period
+        report.age[:] = [controllers.silent_for(row) for row in range(MAX_CONTROLLERS)]
+        report.owner[:], report.leased[:] = merging.owner, merging.leased_to >= 0
+        report.filter[:], report.filter_value[:] = self.filters.mode, self.filters.value
+        report.step_limit[:] = self.gate.step
         refused = merging.refused + self.gate.refused
-        report["refused"], report["refused_by_joint"] = refused.sum(1), refused.sum(0)
-        report["refused"][Refusal.WRONG_LAYOUT] += controllers.left_out
+        report.refused[:], report.refused_by_joint[:] = refused.sum(1), refused.sum(0)
+        report.refused[Refusal.WRONG_LAYOUT] += controllers.left_out
         self.outlets.report.put()
         for text in self._take_events():
             self.outlets.tell("boards", text)

@@ -14,17 +14,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from wholebody import messages
-from wholebody.channels import Channel
+from wholebody.channels import Channel, Reader, Writer
 from wholebody.drivers.interface import SteadyClock
 from wholebody.drivers.names import Names
 from wholebody.errors import BadReference
-from wholebody.messages import Filter, Mode
+from wholebody.messages import Filter, Mode, Reference, State
 from wholebody.realtime import until_told
 
 Array = npt.NDArray[np.float64]
@@ -117,7 +116,7 @@ def run(
     All joints have the one filter. The robot's daemon must run, or have run: its state says which joints there are.
     """
     names, clock = Names(robot), SteadyClock(period)
-    with Channel(names.state) as states, states.reader() as state:
+    with Channel(names.state, kind=State) as states, states.reader() as state:
         layout = messages.reference(messages.labels(states.dtype))
         with (
             Channel(names.unfiltered(controller), layout) as raw,
@@ -135,9 +134,16 @@ def run(
 class Smoothing:
     """Newest unfiltered reference in, filtered reference out."""
 
-    def __init__(self, state: Any, wanted: Any, writer: Any, mode: Filter, value: float | None = None) -> None:
+    def __init__(
+        self,
+        state: Reader[State],
+        wanted: Reader[Reference],
+        writer: Writer[Reference],
+        mode: Filter,
+        value: float | None = None,
+    ) -> None:
         self._state, self._wanted, self._writer = state, wanted, writer
-        joints = len(writer.message["position"])
+        joints = len(writer.message.position)
         self.filters = Filters(joints)
         for joint in range(joints):
             self.filters.set(joint, mode, value)
@@ -152,18 +158,18 @@ class Smoothing:
         if not self._state.sequence or not self._wanted.sequence or self._wanted.stamp_ns < self._since:
             return False
         wanted = self._wanted.message
-        declared = float(wanted["period"])
+        declared = wanted.period
         if declared > 0 and self._wanted.age > SILENT_AFTER * declared:
             self._spoken_for[:] = False
             return False
-        mask = wanted["mask"]
-        np.copyto(self._before, self._state.message["reference"], where=mask & ~self._spoken_for)
+        mask = wanted.mask
+        np.copyto(self._before, self._state.message.reference, where=mask & ~self._spoken_for)
         np.copyto(self._spoken_for, mask)
-        self.filters.apply(wanted["position"], self._before, self._state.message["position"], self._command)
+        self.filters.apply(wanted.position, self._before, self._state.message.position, self._command)
         message = self._writer.message
-        message.setfield(wanted, wanted.dtype, 0)
-        np.copyto(message["position"], self._command, where=message["mode"] == Mode.POSITION)
-        message["time"] = self._state.message["time"]
+        message.copy_from(wanted)
+        np.copyto(message.position, self._command, where=message.mode == Mode.POSITION)
+        message.time = self._state.message.time
         self._writer.put()
         np.copyto(self._before, self._command, where=np.isfinite(self._command))
         return True

@@ -9,7 +9,7 @@ import numpy as np
 
 from wholebody.daemon import _kernels
 from wholebody.errors import BadReference
-from wholebody.messages import Mode, Refusal
+from wholebody.messages import Mode, Reference, Refusal, State
 from wholebody.robots.robot import Robot
 
 LOOK_AHEAD = 0.05
@@ -50,23 +50,23 @@ class Gate:
         """A call that goes from the last command towards the wanted positions: a step at most, never out of range."""
         return _kernels.limit(wanted, self.lower, self.upper, command, self.step, command, self.refused)
 
-    def pass_others(self, mode: Array, values: Array, state: Any, command: Any) -> None:
+    def pass_others(self, mode: Array, values: Array, state: State, command: Reference) -> None:
         """Do the same for the joints that follow velocities, efforts or impedances; `command` is changed in place."""
         other = mode != Mode.POSITION
         velocity, effort = values[1], values[2]
-        np.copyto(command["velocity"], np.clip(velocity, -self.velocity, self.velocity), where=other)
-        np.copyto(command["effort"], np.clip(effort, -self.effort, self.effort), where=other)
-        np.copyto(command["stiffness"], np.maximum(values[3], 0.0), where=other)
-        np.copyto(command["damping"], np.maximum(values[4], 0.0), where=other)
+        np.copyto(command.velocity, np.clip(velocity, -self.velocity, self.velocity), where=other)
+        np.copyto(command.effort, np.clip(effort, -self.effort, self.effort), where=other)
+        np.copyto(command.stiffness, np.maximum(values[3], 0.0), where=other)
+        np.copyto(command.damping, np.maximum(values[4], 0.0), where=other)
         self.refused[Refusal.TOO_FAST] += other & ((np.abs(velocity) > self.velocity) | (np.abs(effort) > self.effort))
-        soon = state["position"] + LOOK_AHEAD * state["velocity"]
+        soon = state.position + LOOK_AHEAD * state.velocity
         driven = (mode == Mode.VELOCITY) | (mode == Mode.EFFORT)
         push = np.where(mode == Mode.VELOCITY, velocity, effort)
         above, below = driven & (soon > self.upper) & (push > 0), driven & (soon < self.lower) & (push < 0)
         self.refused[Refusal.ABOVE_MAXIMUM] += above
         self.refused[Refusal.BELOW_MINIMUM] += below
         ended = above | below
-        command["mode"][ended] = Mode.POSITION
-        command["position"][ended] = np.clip(state["position"], self.lower, self.upper)[ended]
-        racing = (mode == Mode.EFFORT) & (np.abs(state["velocity"]) > self.velocity)
-        command["effort"][racing & (effort * state["velocity"] > 0)] = 0.0
+        command.mode[ended] = Mode.POSITION
+        command.position[ended] = np.clip(state.position, self.lower, self.upper)[ended]
+        racing = (mode == Mode.EFFORT) & (np.abs(state.velocity) > self.velocity)
+        command.effort[racing & (effort * state.velocity > 0)] = 0.0

@@ -6,7 +6,7 @@ import numpy as np
 
 from wholebody.daemon import _kernels
 from wholebody.daemon.controllers import Array, Controllers
-from wholebody.messages import MAX_CONTROLLERS, Mode, Refusal, Silence
+from wholebody.messages import MAX_CONTROLLERS, Mode, Refusal, Silence, offset
 
 PERIODS_OF_SILENCE = 3
 """How many of its declared periods a controller may be silent."""
@@ -25,7 +25,7 @@ class Merging:
     def __init__(self, controllers: Controllers, modes: frozenset[Mode]) -> None:
         self._controllers = controllers
         rows = controllers.rows
-        self._mask, self._silence = rows["mask"].view(np.uint8), rows["silence"]
+        self._mask, self._silence = controllers.references.mask.view(np.uint8), controllers.references.silence
         n = self._mask.shape[1]
         self.values = np.zeros((len(VALUES), n))  # wanted: position, velocity, effort, stiffness, damping
         self.mode = np.zeros(n, np.uint8)
@@ -39,12 +39,12 @@ class Merging:
         self._lease_ended: set[int] = set()
         self._anything_leased = False
         self.only_positions = True
-        at = {name: rows.dtype.fields[name][1] for name in (*VALUES, "mode", "mask")} if rows.dtype.fields else {}
-        assert [at[name] - at["position"] for name in VALUES] == [8 * n * i for i in range(len(VALUES))]
+        position, mode, mask = (offset(rows.dtype, name) for name in ("position", "mode", "mask"))
+        assert [offset(rows.dtype, name) - position for name in VALUES] == [8 * n * i for i in range(len(VALUES))]
         self._merge = _kernels.merge(
             *(rows.view(np.uint8), controllers.stamps, self._seen_ns, self.leased_to),
             *(self.values, self.mode, self.owner, self._heard_ns, self.refused),
-            *(at["position"], at["mode"], at["mask"]),
+            *(position, mode, mask),
             sum(1 << mode for mode in modes),
         )
 

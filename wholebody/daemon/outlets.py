@@ -5,20 +5,24 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any, Self
+from typing import Self, TypeVar
+
+import numpy as np
 
 from wholebody import messages
 from wholebody.channels import Channel, directory
 from wholebody.channels.channel import Reader, Writer
 from wholebody.drivers.names import Names
 from wholebody.errors import ChannelInUse, LayoutMismatch, RobotTaken, TooManyWriters
-from wholebody.messages import TEXT_SIZE, Dtype
+from wholebody.messages import Record
 from wholebody.robots.robot import Robot
 
 # How messages begin that are put in every cycle: packed at once, which is cheaper than field by field.
 _STATE = struct.Struct("<dQ")  # time, tick
 _TICK = struct.Struct("<dQdQ")  # all of messages.tick()
 _COMMAND = struct.Struct("<d")  # time
+
+M = TypeVar("M", bound=Record)
 
 
 class Outlets:
@@ -69,9 +73,9 @@ class Outlets:
     def tell(self, what: str, text: str) -> None:
         """Say that something happened."""
         message = self.events.message
-        message["source"], message["name"] = b"daemon", what.encode()
-        message["text"] = text.encode()[:TEXT_SIZE]
-        message["count"] += 1
+        message.source, message.name = "daemon", what
+        message.text = text
+        message.count += 1
         self.events.put()
 
     def close(self) -> None:
@@ -86,16 +90,16 @@ class Outlets:
         """Let go."""
         self.close()
 
-    def _writer(self, name: str, dtype: Dtype, **sizes: int) -> Writer:
+    def _writer(self, name: str, dtype: np.dtype[M], **sizes: int) -> Writer[M]:
         return self._open.enter_context(_make(name, dtype, **sizes).writer())
 
-    def _reader(self, name: str, dtype: Dtype) -> Reader:
+    def _reader(self, name: str, dtype: np.dtype[M]) -> Reader[M]:
         reader = _make(name, dtype).reader()
         reader.latest()  # what was asked of a daemon before this one is past
         return self._open.enter_context(reader)
 
 
-def _make(name: str, dtype: Dtype, **sizes: Any) -> Channel:
+def _make(name: str, dtype: np.dtype[M], **sizes: int) -> Channel[M]:
     """Open a channel; one that another robot of this name left behind is made anew."""
     try:
         return Channel(name, dtype, **sizes)

@@ -13,12 +13,12 @@ import time
 import warnings
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from wholebody import messages
-from wholebody.channels import Channel
+from wholebody.channels import Channel, Reader
 from wholebody.drivers.interface import check_period
 from wholebody.drivers.names import Names
 from wholebody.errors import (
@@ -31,7 +31,7 @@ from wholebody.errors import (
     WrongRecord,
     closest,
 )
-from wholebody.messages import Mode, Record, Silence
+from wholebody.messages import Mode, Reference, Silence, State, Tick
 from wholebody.robots.robot import Robot
 
 SLICE = 1.0
@@ -102,16 +102,20 @@ class Connection:
         self._states, self._reader = _running(names, timeout)
         self.joints = messages.labels(self._reader.message.dtype)
         self.index: Mapping[str, int] = {name: number for number, name in enumerate(self.joints)}
-        self.state: Record = self._reader.message
         channel = names.unfiltered(controller) if filtered else names.reference(controller)
         self._channel = Channel(channel, messages.reference(self.joints))
         self._writer = self._channel.writer()
-        self.reference: Any = self._writer.message
-        self.reference["period"], self.reference["silence"], self.reference["lease"] = period, silence, lease
-        self.reference["mode"] = Mode.POSITION
+        self.reference = self._writer.message
+        self.reference.period, self.reference.silence, self.reference.lease = period, silence, lease
+        self.reference.mode[:] = Mode.POSITION
         self._warned: set[str] = set()
         self._beat, self.missed = 0, 0
         self.period = self._period(timeout)
+
+    @property
+    def state(self) -> State:
+        """The newest state taken."""
+        return self._reader.message
 
     # What a controller of one's own needs.
 
@@ -130,15 +134,15 @@ class Connection:
     @property
     def now(self) -> float:
         """Time of the state, in the loop's seconds: real, or simulated."""
-        return float(self.state["time"])
+        return self.state.time
 
     def position(self, joint: str) -> float:
         """Where a joint is."""
-        return float(self.state["position"][self._joint(joint)])
+        return float(self.state.position[self._joint(joint)])
 
     def move(self, positions: Mapping[str, float]) -> None:
         """Command these joints, and no others. One that this robot lacks is left out, with one warning."""
-        mask, position = self.reference["mask"], self.reference["position"]
+        mask, position = self.reference.mask, self.reference.position
         mask[:] = False
         for name, value in positions.items():
             number = self.index.get(name)
@@ -150,33 +154,33 @@ class Connection:
 
     def put(self) -> None:
         """Send `reference` as it is."""
-        self.reference["time"] = self.state["time"]
+        self.reference.time = self.state.time
         self._writer.put()
 
     # The same as a robot and a clock.
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Fill in the newest state."""
         self._reader.latest()
-        state.setfield(self.state, self.state.dtype, 0)
+        state.copy_from(self.state)
 
-    def write(self, reference: Record) -> None:
+    def write(self, reference: Reference) -> None:
         """Send a reference; period, silence and lease stay those of the connection."""
         for field in ("position", "velocity", "effort", "stiffness", "damping", "mode", "mask"):
-            self.reference[field] = reference[field]
+            setattr(self.reference, field, getattr(reference, field))
         self.put()
 
     def stop(self) -> None:
         """Ask every joint of one's own to stay where it is."""
         with contextlib.suppress(Exception):
             self._reader.latest()
-            self.reference["position"], self.reference["mode"] = self.state["position"], Mode.POSITION
+            self.reference.position[:], self.reference.mode[:] = self.state.position, Mode.POSITION
             self.put()
 
     def tick(self) -> float:
         """Wait for the next cycle of the daemon, however long it takes; return its time."""
         self.wait()
-        beat = int(self.state["tick"])
+        beat = self.state.tick
         self.missed += max(0, beat - self._beat - 1) if self._beat else 0
         self._beat = beat
         return self.now
@@ -189,8 +193,8 @@ class Connection:
     def close(self) -> None:
         """Give up a lease, and go; the joints hold the last word, unless a period was declared."""
         with contextlib.suppress(Exception):
-            if self.reference["lease"]:
-                self.reference["lease"] = False
+            if self.reference.lease:
+                self.reference.lease = False
                 self.put()
         self._writer.close()
         self._reader.close()
@@ -222,19 +226,19 @@ class Connection:
             )
 
     def _period(self, timeout: float) -> float:
-        with Channel(self._names.tick) as channel, channel.reader() as reader:
+        with Channel(self._names.tick, kind=Tick) as channel, channel.reader() as reader:
             if not (reader.latest() or reader.wait(timeout)):
                 raise NoRobot(f"the robot '{self._names.robot}' does not move on; see `wholebody status`")
-            return float(reader.message["period"])
+            return reader.message.period
 
 
-def _running(names: Names, timeout: float) -> tuple[Channel, Any]:
+def _running(names: Names, timeout: float) -> tuple[Channel[State], Reader[State]]:
     """The channel of states of a daemon that lives, and a reader that has one."""
     until = time.monotonic() + timeout
     while True:
         with contextlib.suppress(ChannelError):
             if _daemon(names):
-                states = Channel(names.state)
+                states = Channel(names.state, kind=State)
                 reader = states.reader()
                 reader.latest()
                 if reader.wait(max(0.0, until - time.monotonic())):

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody.errors import BadPeriod
-from wholebody.messages import Mode, Record, Verb
+from wholebody.messages import Mode, Reference, State, Verb
 from wholebody.realtime import sleep_until
 
 
@@ -28,10 +28,10 @@ from wholebody.realtime import sleep_until
 class RobotInterface(Protocol):
     """A robot that can be read, commanded and stopped. Leaving its `with` block stops it."""
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Fill in what was measured last. It does not wait."""
 
-    def write(self, reference: Record) -> None:
+    def write(self, reference: Reference) -> None:
         """Command the joints of the reference's mask; the others go on with what they had."""
 
     def stop(self) -> None:
@@ -125,5 +125,5 @@ class Plant(Protocol):
     def advance(self, seconds: float, target: npt.NDArray[np.float64], powered: npt.NDArray[np.bool_]) -> None:
         """Let time go by with each powered joint driven to its target (rad); the others are limp."""
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Fill in a state of the robot: positions, velocities, efforts, IMUs, force-torque sensors."""

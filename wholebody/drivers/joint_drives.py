@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody.errors import HardwareError
-from wholebody.messages import Measured, MeasuredMotion, MeasuredWrench, Record
+from wholebody.messages import Measured, MeasuredMotion, MeasuredWrench, State
 from wholebody.robots.robot import Robot
 
 Array = npt.NDArray[np.float64]
@@ -130,23 +130,18 @@ class Drives:
         self.velocity = np.where(into, 0.0, velocity)
         self._rest, self._powered = rest, powered.copy()
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Fill in the joints, and what sensors on a robot in a stand read. Time and tick are not its own."""
-        state["position"], state["velocity"] = self.position, self.velocity
-        state["acceleration"], state["effort"] = self.acceleration_now, self.effort
-        state["measured"] = Measured.POSITION | Measured.VELOCITY | Measured.ACCELERATION | Measured.EFFORT
-        names = state.dtype.names or ()
-        if "imu" in names:
-            imu = state["imu"]
-            imu["orientation"], imu["angular_velocity"] = (0.0, 0.0, 0.0, 1.0), 0.0
-            imu["linear_acceleration"] = (0.0, 0.0, GRAVITY)
-            imu["measured"] = sum(MeasuredMotion)
-        if "force_torque" in names:
-            wrench = state["force_torque"]
-            wrench["force"], wrench["torque"], wrench["measured"] = 0.0, 0.0, sum(MeasuredWrench)
-        base = state["base"]
-        base["position"], base["orientation"] = 0.0, (0.0, 0.0, 0.0, 1.0)
-        base["linear_velocity"], base["angular_velocity"], base["known"] = 0.0, 0.0, True
+        state.position[:], state.velocity[:] = self.position, self.velocity
+        state.acceleration[:], state.effort[:] = self.acceleration_now, self.effort
+        state.measured[:] = Measured.POSITION | Measured.VELOCITY | Measured.ACCELERATION | Measured.EFFORT
+        imu, wrench, base = state.imu, state.force_torque, state.base
+        imu.orientation[:], imu.angular_velocity[:] = (0.0, 0.0, 0.0, 1.0), 0.0
+        imu.linear_acceleration[:] = (0.0, 0.0, GRAVITY)
+        imu.measured[:] = sum(MeasuredMotion)
+        wrench.force[:], wrench.torque[:], wrench.measured[:] = 0.0, 0.0, sum(MeasuredWrench)
+        base.position[:], base.orientation[:] = 0.0, (0.0, 0.0, 0.0, 1.0)
+        base.linear_velocity[:], base.angular_velocity[:], base.known = 0.0, 0.0, True
 
     def _wanted(self, rest: Array) -> Array:
         """The acceleration that the joints' loops ask for."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
+from wholebody import messages
 from wholebody.drivers.interface import Answer
-from wholebody.messages import Measured, Mode, Record, Status, Verb
+from wholebody.messages import Measured, Mode, Reference, State, Status, Verb
 from wholebody.robots.robot import Robot
 
 _READY = int(Status.DRIVER_ON | Status.CONTROL_ON | Status.HOMED)
@@ -22,37 +23,36 @@ class Loopback:
     modes = frozenset({Mode.POSITION})
 
     def __init__(self, robot: Robot) -> None:
-        self._array: np.ndarray[Any, Any] = np.zeros(1, robot.state_dtype())
-        self._state: Record = self._array[0]
-        self._position = self._array["position"][0]
+        self._state = messages.new(robot.state_dtype())
+        self._position = self._state.position
         self._position[:] = [float(np.clip(0.0, joint.lower, joint.upper)) for joint in robot.moving]
-        self._state["status"], self._state["measured"] = _READY, Measured.POSITION
+        self._state.status[:], self._state.measured[:] = _READY, Measured.POSITION
         self._commanded = self._position.copy()
-        self._read_into: Record | None = None
-        self._written: Record | None = None
+        self._read_into: State | None = None
+        self._written: Reference | None = None
         self._mask = np.zeros(len(self._position), np.uint8).data
         self._everything = np.ones(len(self._position), bool).tobytes()
         # The same as memoryviews: in a cold cache, numpy would take several times as long.
         self._here, self._next = self._position.data, self._commanded.data
         self._shown, self._wanted = self._here, self._here
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Fill in where the joints were told to be by the last write but one."""
         if state is not self._read_into:  # the first time all of it; then only what changes
-            state.setfield(self._state, self._state.dtype, 0)
-            self._read_into, self._shown = state, state["position"].data
+            state.copy_from(self._state)
+            self._read_into, self._shown = state, state.position.data
         self._shown[:] = self._here
 
-    def write(self, reference: Record) -> None:
+    def write(self, reference: Reference) -> None:
         """Go where the last write said, and remember this one."""
         if reference is not self._written:
-            self._written, self._wanted = reference, reference["position"].data
-            self._mask = reference["mask"].view(np.uint8).data
+            self._written, self._wanted = reference, reference.position.data
+            self._mask = reference.mask.view(np.uint8).data
         self._here[:] = self._next
         if self._mask == self._everything:
             self._next[:] = self._wanted
         else:
-            np.copyto(self._commanded, reference["position"], where=reference["mask"])
+            np.copyto(self._commanded, reference.position, where=reference.mask)
 
     def stop(self) -> None:
         """Stay where it is."""

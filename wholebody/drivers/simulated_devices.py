@@ -38,9 +38,9 @@ def announcing(robot: str) -> Iterator[Announce]:
     with Channel(Names(robot).boards, messages.event(), writers=1) as channel, channel.writer() as writer:
 
         def announce(name: str, ports: Sequence[int]) -> None:
-            writer.message["text"] = name.encode()
-            writer.message["count"] = len(ports)
-            writer.message["values"][: len(ports)] = ports
+            writer.message.text = name
+            writer.message.count = len(ports)
+            writer.message.values[: len(ports)] = ports
             writer.put()
 
         yield announce
@@ -54,7 +54,7 @@ def announced(robot: str, otherwise: str) -> Announcement:
         while time.monotonic() < until:
             if (reader.latest() or reader.sequence) and reader.process in channel.writer_processes():
                 said = reader.message
-                ports = tuple(int(number) for number in said["values"][: int(said["count"])])
-                return Announcement(bytes(said["text"]).decode(), ports)
+                ports = tuple(int(number) for number in said.values[: said.count])
+                return Announcement(said.text, ports)
             time.sleep(0.01)
     raise HardwareError(f"no simulated device of '{names.robot}' within {PATIENCE:g} s; {otherwise}")

@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from wholebody.channels import Channel
 from wholebody.drivers.interface import Answer
 from wholebody.drivers.names import Names
 from wholebody.errors import WrongRecord
-from wholebody.messages import ALL_JOINTS, Mode, Record, Verb
+from wholebody.messages import ALL_JOINTS, Mode, Record, Reference, State, Verb
 from wholebody.robots.robot import Robot
 
 SLICE = 0.1
@@ -151,7 +151,7 @@ class SimulatorLink:
 
     def _take_beat(self) -> None:
         beat, sender = self._beats.message, self._beats.process
-        number, told, period = int(beat["number"]), float(beat["time"]), float(beat["period"])
+        number, told, period = beat.number, beat.time, beat.period
         now = told + self._shift
         if self._sender == 0:
             now = told if math.isfinite(told) else 0.0
@@ -178,48 +178,48 @@ class SimulatorLink:
 
     def _answer(self) -> None:
         answer = self._answers.message
-        answer["time"], answer["number"] = self._now, self._number
-        answer["period"], answer["missed"] = self.period, self.missed
+        answer.time, answer.number = self._now, self._number
+        answer.period, answer.missed = self.period, self.missed
         self._answers.put()
         self._to_answer = False
 
     # The robot.
 
-    def write(self, reference: Record) -> None:
+    def write(self, reference: Reference) -> None:
         """Put the command, with what it does not speak of as it was, and then the answer to the beat."""
         self._check(reference, self._reference_layout, "reference")
-        command, mask = self._commands.message, reference["mask"]
+        command, mask = self._commands.message, reference.mask
         if mask.all():
-            command.setfield(reference, self._reference_layout, 0)
+            command.copy_from(reference)
         else:
             for field in _OF_ALL:
-                command[field] = reference[field]
+                setattr(command, field, getattr(reference, field))
             for field in _PER_JOINT:
-                np.copyto(command[field], reference[field], where=mask)
-            command["mask"] |= mask
+                np.copyto(getattr(command, field), getattr(reference, field), where=mask)
+            command.mask |= mask
         self._commands.put()
         if self._to_answer:
             self._answer()
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Fill in the state that came with the last tick(); all zeros before the first."""
         self._check(state, self._state_layout, "state")
-        state.setfield(self._states.message, self._state_layout, 0)
-        state["time"] = self._now
+        state.copy_from(self._states.message)
+        state.time = self._now
 
     def stop(self) -> None:
         """Command every joint to hold where it was last; before there is a state, nothing."""
         with contextlib.suppress(Exception):
             if self._states.sequence:
-                hold: Any = np.zeros(1, self._reference_layout)[0]
-                hold["position"], hold["mode"], hold["mask"] = self._states.message["position"], Mode.POSITION, True
-                hold["time"] = self._now
+                hold = messages.new(self._reference_layout)
+                hold.position[:], hold.mode[:], hold.mask[:] = self._states.message.position, Mode.POSITION, True
+                hold.time = self._now
                 self.write(hold)
 
     def command(self, verb: Verb, joint: int, values: Sequence[float]) -> Answer:
         """Say what boards would: there is little that a simulated one needs."""
         if verb == Verb.STATUS:
-            flags = self._states.message["status"]
+            flags = self._states.message.status
             flags = flags if joint == ALL_JOINTS else flags[joint : joint + 1]
             process = self.simulator
             there = "there is no simulator" if process is None else f"simulated by process {process}"

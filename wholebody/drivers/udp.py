@@ -18,14 +18,14 @@ import socket
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 import numpy as np
 
 from wholebody.drivers.datagrams import Address, Bytes, Counters, Datagrams, Heard, Kind, Newest
 from wholebody.drivers.interface import Clock, RobotInterface, check_period
 from wholebody.errors import NoRobot, RobotTaken, WrongRecord
-from wholebody.messages import Dtype, Record
+from wholebody.messages import Record, Reference, State
 from wholebody.parameters.parameter import Bounds, Unit
 from wholebody.robots.robot import Robot
 
@@ -43,12 +43,15 @@ def resolved(address: Address) -> Address:
         raise NoRobot(f"nobody knows where '{address[0]}' is: {error}") from error
 
 
-class Letter:
+M = TypeVar("M", bound=Record)
+
+
+class Letter(Generic[M]):
     """A record and its bytes."""
 
-    def __init__(self, layout: Dtype) -> None:
+    def __init__(self, layout: np.dtype[M]) -> None:
         self._memory: np.ndarray[Any, Any] = np.zeros(1, layout)
-        self.record: Record = self._memory[0]
+        self.record: M = self._memory[0]
         self.raw: Bytes = self._memory.view(np.uint8)
 
     def take(self, bytes_of_record: Bytes, size: int) -> bool:
@@ -80,15 +83,15 @@ class UdpRobot:
         self._heard, self._ticked = 0, 0  # states so far, and how many there were at the last tick
         self._busy = False  # whether another controller has the robot
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Fill in the newest state that has arrived."""
         self._listen()
-        state.setfield(self._state.record, self._state.record.dtype, 0)
+        state.copy_from(self._state.record)
 
-    def write(self, reference: Record) -> None:
+    def write(self, reference: Reference) -> None:
         """Send a reference."""
         letter = self._reference
-        letter.record.setfield(reference, letter.record.dtype, 0)
+        letter.record.copy_from(reference)
         self._wire.send(Kind.REFERENCE, self.address, letter.raw)
         self._sent[self._wire.number % KEPT] = time.monotonic()
 
@@ -111,7 +114,7 @@ class UdpRobot:
                 self._wire.send(Kind.HELLO, self.address)
         self.missed += self._heard - self._ticked - 1 if self._ticked else 0
         self._ticked = self._heard
-        return float(self._state.record["time"])
+        return self._state.record.time
 
     def __enter__(self) -> Self:
         """Take the robot: say hello until it answers."""
@@ -226,7 +229,7 @@ class UdpServer:
         """One beat: the state goes out, the newest reference to the robot."""
         time_of_beat = self.clock.tick()
         self.interface.read(self._state.record)
-        self._state.record["time"] = time_of_beat
+        self._state.record.time = time_of_beat
         self.listen()
         if self._controller is not None:
             self._wire.send(Kind.STATE, self._controller, self._state.raw, self.clock.period)

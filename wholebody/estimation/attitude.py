@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from wholebody import _kernels
 from wholebody.errors import BadEstimator
-from wholebody.estimation.records import ATTITUDE, NOT_FINITE, SILENT, numbers_of, read_only
+from wholebody.estimation.records import ATTITUDE, NOT_FINITE, SILENT, AttitudeMemory, numbers_of, read_only
 from wholebody.estimation.sensor_faults import Faults
 from wholebody.model.layout import Array
 from wholebody.rotations import matrix_of_quaternion, quaternion_of_tilt, turned
@@ -60,20 +60,22 @@ class AttitudeFilter:
     def __init__(self, noise: AttitudeNoise | None = None) -> None:
         self.noise = AttitudeNoise() if noise is None else noise
         self.faults = Faults()
-        self._memory = memory = np.zeros(1, ATTITUDE)
-        memory["gyro_deviation"], memory["bias_drift"] = self.noise.gyro, self.noise.bias_drift
-        memory["accelerometer_deviation"] = self.noise.accelerometer
-        memory["gravity"], memory["gate"] = GRAVITY, LIKELY
-        self._gyro, self._accelerometer = memory["gyro"][0], memory["accelerometer"][0]
-        self._handle = _kernels.estimation_attitude(numbers_of(memory))
+        numbers = np.zeros(1, ATTITUDE)
+        self._memory: AttitudeMemory = numbers[0]
+        memory = self._memory
+        memory.gyro_deviation, memory.bias_drift = self.noise.gyro, self.noise.bias_drift
+        memory.accelerometer_deviation = self.noise.accelerometer
+        memory.gravity, memory.gate = GRAVITY, LIKELY
+        self._gyro, self._accelerometer = memory.gyro, memory.accelerometer
+        self._handle = _kernels.estimation_attitude(numbers_of(numbers))
         self.start()
 
     def start(self, orientation: npt.ArrayLike | None = None) -> None:
         """Forget everything; without an orientation (x y z w) the first accelerometer reading says where up is."""
         memory, noise = self._memory, self.noise
-        memory["orientation"] = (0, 0, 0, 1) if orientation is None else _unit(orientation)
-        memory["gyro_bias"], memory["started"] = 0.0, orientation is not None
-        memory["covariance"] = np.diag([noise.attitude_at_start**2] * 3 + [noise.bias_at_start**2] * 3)
+        memory.orientation[:] = (0, 0, 0, 1) if orientation is None else _unit(orientation)
+        memory.gyro_bias[:], memory.started = 0.0, orientation is not None
+        memory.covariance[:] = np.diag([noise.attitude_at_start**2] * 3 + [noise.bias_at_start**2] * 3)
 
     def update(self, gyro: npt.ArrayLike, accelerometer: npt.ArrayLike, dt: float) -> None:
         """Take one reading, dt seconds after the last: rad/s and m/s², in the body's axes."""
@@ -90,27 +92,27 @@ class AttitudeFilter:
     @property
     def innovation(self) -> float:
         """The normalised innovation squared of the last accelerometer reading: 3 on average, if the noise is right."""
-        return float(self._memory["innovation"][0])
+        return self._memory.innovation
 
     @property
     def orientation(self) -> Array:
         """The quaternion x y z w, body to world, of unit length."""
-        return read_only(self._memory["orientation"][0])
+        return read_only(self._memory.orientation)
 
     @property
     def gyro_bias(self) -> Array:
         """What the gyro reads at rest, rad/s, in the body's axes."""
-        return read_only(self._memory["gyro_bias"][0])
+        return read_only(self._memory.gyro_bias)
 
     @property
     def angular_velocity(self) -> Array:
         """The gyro's last reading less its bias, rad/s, in the body's axes."""
-        return read_only(self._memory["angular_velocity"][0])
+        return read_only(self._memory.angular_velocity)
 
     @property
     def covariance(self) -> Array:
         """Of attitude error (rotation vector in the body's axes) and bias, 6 × 6."""
-        return read_only(self._memory["covariance"][0])
+        return read_only(self._memory.covariance)
 
 
 def _unit(given: npt.ArrayLike) -> Array:

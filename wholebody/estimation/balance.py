@@ -27,7 +27,7 @@ from wholebody.estimation.contacts import ContactDetector, ContactSettings, Feet
 from wholebody.estimation.records import Readings, numbers_of, read_only
 from wholebody.estimation.sensor_faults import Faults, FrozenSensors, FrozenSettings
 from wholebody.estimation.support import AnkleSpring, SupportFilter, SupportNoise
-from wholebody.messages import Dtype, Record
+from wholebody.messages import Dtype, State
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Buffer
@@ -107,11 +107,12 @@ class BalanceEstimator:
         self._snapshot.storage[: model.nq] = model.neutral()
         self._written, storage, contact = _new_balance(len(self.feet))
         self.balance = Balance(*(read_only(each) for each in self._written))
-        self._odometry, self._memory = np.zeros(len(self.feet), records.FOOT_ODOMETRY), self._new_memory()
+        odometry, memory = np.zeros(len(self.feet), records.FOOT_ODOMETRY), self._new_memory()
+        self._odometry = records.Odometry(*(odometry[field] for field in records.Odometry._fields))
         imus = model.robot.sensors_of("imu")
         handle = _kernels.estimation_balance(
             self._readings.bytes, self._readings.places, self._readings.joints, self.feet.places,
-            numbers_of(self.feet.geometry), numbers_of(self._odometry), numbers_of(self._memory), storage, contact,
+            numbers_of(self.feet.geometry), numbers_of(odometry), numbers_of(memory), storage, contact,
             model.sensor(imus[0].name) if imus else model.frame(model.robot.root),
         )  # fmt: skip
         self._parts = (
@@ -124,7 +125,7 @@ class BalanceEstimator:
         """Forget everything; the next state begins anew."""
         self._started = False
 
-    def update(self, state: Record) -> Balance:
+    def update(self, state: State) -> Balance:
         """Take a state; the same one again changes nothing, one from before is refused and counted."""
         readings = self._readings
         readings.take(state)
@@ -151,12 +152,12 @@ class BalanceEstimator:
             _kernels.estimation_show(*self._parts)
         return self.balance
 
-    def fill_base(self, state: Record) -> None:
+    def fill_base(self, state: State) -> None:
         """Write pose and velocity of the base into a state, for whoever reads it there, as a whole-body servo does."""
-        base, balance = state["base"], self.balance
-        base["position"], base["orientation"] = balance.base_in_world, balance.orientation
-        base["linear_velocity"], base["angular_velocity"] = balance.base_velocity, balance.angular_velocity
-        base["known"] = True
+        base, balance = state.base, self.balance
+        base.position[:], base.orientation[:] = balance.base_in_world, balance.orientation
+        base.linear_velocity[:], base.angular_velocity[:] = balance.base_velocity, balance.angular_velocity
+        base.known = True
 
     @property
     def time(self) -> float:
@@ -166,10 +167,13 @@ class BalanceEstimator:
     # --- one cycle ---------------------------------------------------------------------------------
 
     def _new_memory(self) -> npt.NDArray[np.void]:
-        memory, noise = np.zeros(1, records.BALANCE_MEMORY), self.filter.noise
-        memory["least"] = 0.5 * self.contacts.settings.leaves * self.model.total_mass * GRAVITY
-        memory["gyro_deviation"], memory["accelerometer_deviation"] = noise.gyro, noise.accelerometer
-        return memory
+        numbers: npt.NDArray[np.void] = np.zeros(1, records.BALANCE_MEMORY)
+        noise = self.filter.noise
+        memory: records.BalanceMemory = numbers[0]
+        memory.least = 0.5 * self.contacts.settings.leaves * self.model.total_mass * GRAVITY
+        memory.gyro_deviation, memory.accelerometer_deviation = noise.gyro, noise.accelerometer
+        self._place = memory.place
+        return numbers
 
     def _count(self, wrong: int) -> None:
         """Count what was wrong with a state; `last` is what was found last."""
@@ -207,9 +211,10 @@ class BalanceEstimator:
         R = matrix_of_quaternion(orientation)
         ankles = legs.p @ R.T
         soles = ankles + np.einsum("ij,fjk,fk->fi", R, legs.E, self.feet.sole_from_ankle)
-        place = self._memory["place"][0]
+        place = self._place
         place[:2], place[2] = -soles[:, :2].mean(0), -soles[:, 2].min()
-        self._odometry["anchor"], self._odometry["stands"], self._odometry["lean"] = place + ankles, 0.0, 0.0
+        odometry = self._odometry
+        odometry.anchor[:], odometry.stands[:], odometry.lean[:] = place + ankles, 0.0, 0.0
         self._written.cop_in_world[:] = 0.0
         self._started = True
 

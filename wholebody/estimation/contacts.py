@@ -63,7 +63,7 @@ class ContactDetector:
         self.probability = np.full(feet, 0.5)
         self._since = np.zeros((2, feet))
         newtons = {name: weight * getattr(s, name) for name in ("touches", "leaves", "loaded", "deviation")}
-        self._touches = newtons["touches"]
+        self._touches = weight * s.touches
         self.handle = _kernels.estimation_contacts(
             np.array([newtons.get(name, getattr(s, name)) for name in CONTACT_SETTINGS]),
             np.zeros((feet, 1, 3)) if edges is None else edges,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from wholebody.errors import UnknownName, WrongRecord
-from wholebody.messages import Dtype, Record, labels
+from wholebody.messages import Dtype, Floats, ForceTorques, Record, State, labels, offset
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 
@@ -18,12 +17,60 @@ def _record(*fields: tuple[str, int | tuple[int, ...]]) -> np.dtype[np.void]:
     return np.dtype([(name, "f8", () if shape == 1 else shape) for name, shape in fields])
 
 
-ATTITUDE = _record(
+class AttitudeMemory(Record):
+    """Of the attitude filter."""
+
+    orientation: Floats
+    gyro_bias: Floats
+    covariance: Floats
+    gyro: Floats
+    accelerometer: Floats
+    angular_velocity: Floats
+    innovation: float
+    started: float
+    gyro_deviation: float
+    bias_drift: float
+    accelerometer_deviation: float
+    gravity: float
+    gate: float
+
+
+ATTITUDE = AttitudeMemory.of(_record(
     ("orientation", 4), ("gyro_bias", 3), ("covariance", (6, 6)), ("gyro", 3), ("accelerometer", 3),
     ("angular_velocity", 3), ("innovation", 1), ("started", 1), ("gyro_deviation", 1), ("bias_drift", 1),
     ("accelerometer_deviation", 1), ("gravity", 1), ("gate", 1),
-)  # fmt: skip
-BODY = _record(("orientation", 4), ("gyro_bias", 3), ("velocity", 3))
+))  # fmt: skip
+
+
+class Body(Record):
+    """Of the support filter, about the IMU."""
+
+    orientation: Floats
+    gyro_bias: Floats
+    velocity: Floats
+
+
+class SupportMemory(Record):
+    """Of the support filter, from one cycle to the next."""
+
+    gyro: Floats
+    accelerometer: Floats
+    surprise: float
+    rows: float
+
+
+class BalanceMemory(Record):
+    """Of the balance estimator."""
+
+    least: float
+    gyro_deviation: float
+    accelerometer_deviation: float
+    unwatched: float
+    found_frozen: float
+    place: Floats
+
+
+BODY = Body.of(_record(("orientation", 4), ("gyro_bias", 3), ("velocity", 3)))
 FOOT = _record(("flexion", 2), ("flexion_rate", 2), ("ground", 4))
 BODY_ERROR, FOOT_ERROR = 9, 7
 """Numbers of an error: quaternions are off by rotation vectors."""
@@ -38,14 +85,24 @@ SUPPORT_SETTINGS = (
 MOTION = _record(
     ("gyro", 3), ("gyro_deviation", 3), ("accelerometer", 3), ("accelerometer_deviation", 1), ("up", 3)
 )  # fmt: skip
-SUPPORT_MEMORY = _record(("gyro", 3), ("accelerometer", 3), ("surprise", 1), ("rows", 1))
+SUPPORT_MEMORY = SupportMemory.of(_record(("gyro", 3), ("accelerometer", 3), ("surprise", 1), ("rows", 1)))
 CONTACT_SETTINGS = ("touches", "leaves", "debounce", "settles", "loaded", "deviation", "changes")
 FOOT_GEOMETRY = _record(("at_sole", (6, 6)), ("at_ankle", (2, 6)), ("sole_from_ankle", 3))
+
+
+class Odometry(NamedTuple):
+    """Where feet stand and lean, one row each."""
+
+    anchor: Floats
+    stands: Floats
+    lean: Floats
+
+
 FOOT_ODOMETRY = _record(("anchor", 3), ("stands", 1), ("lean", 2))
-BALANCE_MEMORY = _record(
+BALANCE_MEMORY = BalanceMemory.of(_record(
     ("least", 1), ("gyro_deviation", 1), ("accelerometer_deviation", 1), ("unwatched", 1), ("found_frozen", 1),
     ("place", 3),
-)  # fmt: skip
+))  # fmt: skip
 
 NOT_FINITE, SILENT, ENCODER_FAULT, FORCE_FAULT, FROZEN_FAULT, STATE_FAULT = (1 << bit for bit in range(6))
 """What kernels say was wrong with readings, as flags."""
@@ -68,16 +125,15 @@ class Readings:
 
     def __init__(self, model: Model, layout: Dtype) -> None:
         self.layout = self._accepted = layout
-        memory = np.zeros(1, layout)
+        memory = np.zeros(1, State.of(layout))
+        self._state: State = memory[0]
         self.bytes = memory.view(np.uint8)
-        self._time = memory["time"]
         self.joints = _columns(model, layout)
-        has_imu = "imu" in (layout.names or ())
-        self.motion: Array = floats_of(memory["imu"], 10)[0] if has_imu else np.zeros(10)
+        self.motion: Array = floats_of(memory, "imu", 10)[0] if self._state.imu else np.zeros(10)
         """Quaternion, angular velocity and acceleration of the IMU."""
         self.places = _places(layout)
 
-    def take(self, state: Record) -> None:
+    def take(self, state: State) -> None:
         """Copy a state of the same layout."""
         if state.dtype is not self._accepted:
             if state.dtype != self.layout or labels(state.dtype) != labels(self.layout):
@@ -88,11 +144,12 @@ class Readings:
     @property
     def time(self) -> float:
         """When it was measured."""
-        return float(self._time[0])
+        return self._state.time
 
 
-def floats_of(field: Any, size: int) -> Array:
+def floats_of(memory: npt.NDArray[Any], name: str, size: int) -> Array:
     """The first numbers of each record of a field, as rows."""
+    field = memory[name]
     dtype = field.dtype
     rows = field.reshape(-1, 1).view(np.uint8).reshape(-1, dtype.itemsize)
     numbers: Array = rows[:, : 8 * size].view(np.float64)
@@ -110,19 +167,8 @@ def _columns(model: Model, layout: Dtype) -> Integers:
 
 def _places(layout: Dtype) -> Integers:
     """Where the kernel finds fields in a state, in bytes, in the order of `StateLayout`; no IMU is at −1."""
-    fields: Mapping[str, Any] = layout.fields or {}
-    imu, wrench = fields.get("imu"), fields["force_torque"]
-    force = wrench[0].base
-    return np.array(
-        [
-            *(fields[name][1] for name in ("position", "velocity", "reference", "measured")),
-            *((imu[1], _offset(imu[0].base, "measured")) if imu else (-1, 0)),
-            *(wrench[1], force.itemsize, _offset(force, "measured")),
-        ],
-        np.int64,
-    )
-
-
-def _offset(record: Dtype, name: str) -> int:
-    fields: Mapping[str, Any] = record.fields or {}
-    return int(fields[name][1])
+    joints = (offset(layout, name) for name in ("position", "velocity", "reference", "measured"))
+    imu, wrench = offset(layout, "imu") if "imu" in (layout.names or ()) else -1, offset(layout, "force_torque")
+    imu_measured = offset(layout, "imu", "measured") - imu if imu >= 0 else 0
+    wrench_measured = offset(layout, "force_torque", "measured") - wrench
+    return np.array([*joints, imu, imu_measured, wrench, ForceTorques.record.itemsize, wrench_measured], np.int64)

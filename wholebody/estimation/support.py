@@ -18,7 +18,7 @@ from wholebody import _kernels
 from wholebody.errors import BadEstimator
 from wholebody.estimation import records
 from wholebody.estimation.attitude import GRAVITY, LIKELY, check_deviations
-from wholebody.estimation.records import BODY, BODY_ERROR, FOOT, FOOT_ERROR, LEG, MOTION, numbers_of
+from wholebody.estimation.records import BODY, BODY_ERROR, FOOT, FOOT_ERROR, LEG, MOTION, Body, numbers_of
 from wholebody.model.layout import Array
 
 
@@ -77,6 +77,16 @@ class Legs(NamedTuple):
     torque: Array  # f × 2: of the ground about the ankle, in the axes of the sole; NaN if not measured
     contact: Array  # f: 0 or 1
     firm: Array  # f: 1 if the sole lies flat, 0 if it may rock on an edge
+    stood: Array  # f: `contact` of the cycle before
+    lay_flat: Array  # f: `firm` of the cycle before
+
+
+class _Ankles(NamedTuple):
+    """The springs of ankles and the ground under feet, one row each."""
+
+    flexion: Array
+    flexion_rate: Array
+    ground: Array
 
 
 class _Motion(NamedTuple):
@@ -102,27 +112,30 @@ class SupportFilter:
         self.spring = spring
         size = BODY_ERROR + FOOT_ERROR * feet
         self._x, self._P = np.zeros((BODY.itemsize + feet * FOOT.itemsize) // 8), np.zeros((size, size))
-        body, ankles = self._x[: BODY.itemsize // 8].view(BODY)[0], self._x[BODY.itemsize // 8 :].view(FOOT)
-        self.orientation: Array = body["orientation"]
+        body: Body = self._x[: BODY.itemsize // 8].view(BODY)[0]
+        feet_records = self._x[BODY.itemsize // 8 :].view(FOOT)
+        ankles = _Ankles(*(feet_records[field] for field in _Ankles._fields))
+        self.orientation: Array = body.orientation
         """The quaternion x y z w, IMU to world; like all that follow, in the kernel's own memory."""
-        self.gyro_bias: Array = body["gyro_bias"]
+        self.gyro_bias: Array = body.gyro_bias
         """What the gyro reads at rest, rad/s."""
-        self.velocity: Array = body["velocity"]
+        self.velocity: Array = body.velocity
         """Of the IMU, m/s, in its own axes."""
-        self.flexion: Array = ankles["flexion"]
+        self.flexion: Array = ankles.flexion
         """Roll and pitch of each ankle's spring, rad: feet × 2."""
-        self.flexion_rate: Array = ankles["flexion_rate"]
+        self.flexion_rate: Array = ankles.flexion_rate
         """Of roll and pitch, rad/s: feet × 2."""
-        self.ground: Array = ankles["ground"]
+        self.ground: Array = ankles.ground
         """The orientation of the ground under each foot, x y z w: feet × 4."""
-        self._legs, motion = np.zeros(feet, LEG), np.zeros(1, MOTION)
+        legs, motion = np.zeros(feet, LEG), np.zeros(1, MOTION)
         self._reading = _Motion(*(motion[field] for field in _Motion._fields))
-        self._memory = np.zeros(1, records.SUPPORT_MEMORY)
-        self.legs = Legs(*(self._legs[field] for field in Legs._fields))
+        memory = np.zeros(1, records.SUPPORT_MEMORY)
+        self._memory: records.SupportMemory = memory[0]
+        self.legs = Legs(*(legs[field] for field in Legs._fields))
         self.legs.E[:] = np.eye(3)
         self._settings = _settings(noise, spring)
         self.handle = _kernels.estimation_support(
-            self._x, self._P, numbers_of(self._legs), self._settings, numbers_of(motion), numbers_of(self._memory)
+            self._x, self._P, numbers_of(legs), self._settings, numbers_of(motion), numbers_of(memory)
         )
         self.start()
 
@@ -133,8 +146,8 @@ class SupportFilter:
         self.ground[:] = (0.0, 0.0, 0.0, 1.0)
         deviations = (noise.attitude_at_start, noise.bias_at_start, noise.velocity_at_start)
         np.fill_diagonal(self._P[:BODY_ERROR, :BODY_ERROR], np.repeat(deviations, 3) ** 2)
-        self._legs["stood"] = self._legs["lay_flat"] = 0.0
-        self._memory["gyro"], self._memory["accelerometer"] = 0.0, (0.0, 0.0, GRAVITY)
+        self.legs.stood[:] = self.legs.lay_flat[:] = 0.0
+        self._memory.gyro[:], self._memory.accelerometer[:] = 0.0, (0.0, 0.0, GRAVITY)
 
     def update(
         self,
@@ -165,7 +178,7 @@ class SupportFilter:
     @property
     def innovation(self) -> tuple[float, int]:
         """The normalised innovation squared of the last cycle, and how many numbers were measured in it."""
-        return float(self._memory["surprise"][0]), int(self._memory["rows"][0])
+        return self._memory.surprise, int(self._memory.rows)
 
 
 def _settings(noise: SupportNoise, spring: AnkleSpring | None) -> Array:

@@ -16,11 +16,10 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from wholebody.channels import Channel
 from wholebody.errors import BadState, MissingExtra
-from wholebody.messages import Dtype
+from wholebody.messages import Booleans, Floats, Record, Texts
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.support import Contacts
@@ -67,16 +66,30 @@ class SupportWatch:
         )  # fmt: skip
 
 
-def view_dtype() -> Dtype:
+class SupportMessage(Record):
+    """A view as a message: the first `count` corners, the first `limb_count` limbs."""
+
+    time: float
+    margin: float
+    com: Floats
+    count: int
+    limb_count: int
+    corners: Floats
+    limbs: Floats
+    bearing: Booleans
+    names: Texts
+
+
+def view_dtype() -> np.dtype[SupportMessage]:
     """The record of a view."""
-    return np.dtype(
+    return SupportMessage.of(np.dtype(
         [
             ("time", "f8"), ("margin", "f8"), ("com", "f8", (2,)), ("count", "i4"), ("limb_count", "i4"),
             ("corners", "f8", (MOST_CORNERS, 2)), ("limbs", "f8", (MOST_LIMBS, 2)), ("bearing", "?", (MOST_LIMBS,)),
             ("names", f"S{NAME_SIZE}", (MOST_LIMBS,)),
         ],
         align=True,
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def view_channel(name: str) -> str:
@@ -93,13 +106,13 @@ class SupportPublisher:
 
     def put(self, view: SupportView) -> None:
         """One look; a polygon of very many corners is thinned out."""
-        message: Any = self._writer.message
+        message = self._writer.message
         corners = view.corners[:: math.ceil(max(len(view.corners), 1) / MOST_CORNERS)]
-        message["time"], message["margin"], message["com"] = view.time, view.margin, view.com
-        message["count"], message["limb_count"] = len(corners), len(view.names)
-        message["corners"][: len(corners)] = corners
-        message["limbs"][: len(view.names)], message["bearing"][: len(view.names)] = view.limbs, view.bearing
-        message["names"][: len(view.names)] = [name.encode()[:NAME_SIZE] for name in view.names]
+        message.time, message.margin, message.com[:] = view.time, view.margin, view.com
+        message.count, message.limb_count = len(corners), len(view.names)
+        message.corners[: len(corners)] = corners
+        message.limbs[: len(view.names)], message.bearing[: len(view.names)] = view.limbs, view.bearing
+        message.names[: len(view.names)] = [name.encode()[:NAME_SIZE] for name in view.names]
         self._writer.put()
 
     def __enter__(self) -> Self:
@@ -114,17 +127,17 @@ class SupportPublisher:
         self._channel.close()
 
 
-def view_of(message: npt.NDArray[Any] | np.void) -> SupportView:
+def view_of(message: SupportMessage) -> SupportView:
     """The view in a record, as a copy."""
-    corners, limbs = int(message["count"]), int(message["limb_count"])
+    corners, limbs = message.count, message.limb_count
     return SupportView(
-        float(message["time"]),
-        tuple(bytes(name).decode() for name in message["names"][:limbs]),
-        np.array(message["limbs"][:limbs]),
-        tuple(bool(each) for each in message["bearing"][:limbs]),
-        np.array(message["corners"][:corners]),
-        np.array(message["com"]),
-        float(message["margin"]),
+        message.time,
+        tuple(bytes(name).decode() for name in message.names[:limbs]),
+        np.array(message.limbs[:limbs]),
+        tuple(bool(each) for each in message.bearing[:limbs]),
+        np.array(message.corners[:corners]),
+        np.array(message.com),
+        message.margin,
     )
 
 

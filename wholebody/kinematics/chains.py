@@ -6,46 +6,91 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from wholebody import messages
 from wholebody.errors import NoClosedForm, UnknownName
+from wholebody.messages import Floats, Record, Rows
 from wholebody.model.layout import Array
 from wholebody.robots.robot import Joint, Robot, Sensor, Surface
-
-Record = npt.NDArray[np.void]  # of the type CHAIN
 
 MOST_JOINTS = 6
 BRANCHES = {4: 4, 5: 4, 6: 8}  # of so many joints
 
 _LINE = np.dtype([("axis", "f8", 3), ("point", "f8", 3)])
-CHAIN = np.dtype(
-    [
-        ("joints", "i8"),
-        ("radian", "f8"),
-        ("lower", "f8", MOST_JOINTS),
-        ("upper", "f8", MOST_JOINTS),
-        ("rest", "f8", MOST_JOINTS),
-        ("line", _LINE, MOST_JOINTS),
-        ("home", "f8", (4, 4)),
-        ("home_back", "f8", (3, 3)),
-        ("home_back_translation", "f8", 3),
-        ("centre", "f8", 3),
-        ("frame_1", "f8", (3, 3)),
-        ("frame_3", "f8", (3, 3)),
-        ("tilt", "f8"),
-        ("backwards", "i8"),
-        ("single_last", "i8"),
-        ("parallel", "i8"),
-        ("single", _LINE),
-        ("pair_i", _LINE),
-        ("pair_j", _LINE),
-        ("meeting", "f8", 3),
-        ("knot", "f8", 3),
-        ("reach", "f8", 2),
-        ("elbow", "f8", 3),
-    ]
+
+
+class LineRecord(Record):
+    """The axis of a joint and a point on it."""
+
+    axis: Floats
+    point: Floats
+
+
+class LineRecords(Rows[LineRecord]):
+    """Those of all joints."""
+
+    record = LineRecord.of(_LINE)
+    axis: Floats
+    point: Floats
+
+
+class ChainRecord(Record):
+    """A chain as C has it: the struct ClosedForm of closed_form.h, field by field."""
+
+    joints: int
+    radian: float
+    lower: Floats
+    upper: Floats
+    rest: Floats
+    line: LineRecords
+    home: Floats
+    home_back: Floats
+    home_back_translation: Floats
+    centre: Floats
+    frame_1: Floats
+    frame_3: Floats
+    tilt: float
+    backwards: int
+    single_last: int
+    parallel: int
+    single: LineRecord
+    pair_i: LineRecord
+    pair_j: LineRecord
+    meeting: Floats
+    knot: Floats
+    reach: Floats
+    elbow: Floats
+
+
+CHAIN = ChainRecord.of(
+    np.dtype(
+        [
+            ("joints", "i8"),
+            ("radian", "f8"),
+            ("lower", "f8", MOST_JOINTS),
+            ("upper", "f8", MOST_JOINTS),
+            ("rest", "f8", MOST_JOINTS),
+            ("line", _LINE, MOST_JOINTS),
+            ("home", "f8", (4, 4)),
+            ("home_back", "f8", (3, 3)),
+            ("home_back_translation", "f8", 3),
+            ("centre", "f8", 3),
+            ("frame_1", "f8", (3, 3)),
+            ("frame_3", "f8", (3, 3)),
+            ("tilt", "f8"),
+            ("backwards", "i8"),
+            ("single_last", "i8"),
+            ("parallel", "i8"),
+            ("single", _LINE),
+            ("pair_i", _LINE),
+            ("pair_j", _LINE),
+            ("meeting", "f8", 3),
+            ("knot", "f8", 3),
+            ("reach", "f8", 2),
+            ("elbow", "f8", 3),
+        ]
+    )
 )
-"""A chain as C has it: the struct ClosedForm of closed_form.h, field by field."""
 
 SAME_POINT = 1e-9  # m: lines that pass each other nearer than that meet
 SAME_DIRECTION = 1e-9
@@ -173,7 +218,7 @@ def _add(joint: Joint, pose: Array, sign: float, joints: list[Joint], lines: lis
     lines.append(Line(joint.name, sign * pose[:3, :3] @ axis, pose[:3, 3].copy()))
 
 
-def closed_form_record(chain: Chain) -> Record:
+def closed_form_record(chain: Chain) -> ChainRecord:
     """The record CHAIN by which C knows a chain; NoClosedForm says why there is none."""
     joints = len(chain.lines)
     if joints not in BRANCHES:
@@ -183,18 +228,18 @@ def closed_form_record(chain: Chain) -> Record:
         )
     record = _of_six(chain) if joints == MOST_JOINTS else _of_few(chain)
     home_back = inverse(chain.home)
-    record["joints"] = joints
-    record["radian"] = chain.length * (0.5 if joints == MOST_JOINTS else 0.01)
-    record["lower"][:joints], record["upper"][:joints] = chain.lower, chain.upper
-    record["rest"][:joints] = np.clip(0.0, chain.lower, chain.upper)
-    record["line"]["axis"][:joints] = [line.direction for line in chain.lines]
-    record["line"]["point"][:joints] = [line.point for line in chain.lines]
-    record["home"] = chain.home
-    record["home_back"], record["home_back_translation"] = home_back[:3, :3], home_back[:3, 3]
+    record.joints = joints
+    record.radian = chain.length * (0.5 if joints == MOST_JOINTS else 0.01)
+    record.lower[:joints], record.upper[:joints] = chain.lower, chain.upper
+    record.rest[:joints] = np.clip(0.0, chain.lower, chain.upper)
+    record.line.axis[:joints] = [line.direction for line in chain.lines]
+    record.line.point[:joints] = [line.point for line in chain.lines]
+    record.home[:] = chain.home
+    record.home_back[:], record.home_back_translation[:] = home_back[:3, :3], home_back[:3, 3]
     return record
 
 
-def _of_six(chain: Chain) -> Record:
+def _of_six(chain: Chain) -> ChainRecord:
     """What six joints need besides lines and limits."""
     reasons = []
     for backwards in (False, True):
@@ -209,26 +254,26 @@ def _of_six(chain: Chain) -> Record:
     )
 
 
-def _placed_by_three(lines: tuple[Line, ...], backwards: bool) -> Record:
+def _placed_by_three(lines: tuple[Line, ...], backwards: bool) -> ChainRecord:
     """A spherical end whose centre three joints place, seen from that end."""
     centre = spherical_centre(lines)
     i, j, single, parallel = _pair(lines, centre)
     record = _spherical(lines, centre)
-    record["reach"] = 0.0, np.inf
+    record.reach[:] = 0.0, np.inf
     knot = lines[4].meets(lines[5])
     if knot is not None:
-        record["knot"], record["reach"] = knot, circle_distances(lines[3], centre, knot)
-    for name, index in (("single", single), ("pair_i", i), ("pair_j", j)):
-        record[name]["axis"], record[name]["point"] = lines[index].direction, lines[index].point
-    record["backwards"], record["single_last"], record["parallel"] = backwards, single == 5, parallel
+        record.knot[:], record.reach[:] = knot, circle_distances(lines[3], centre, knot)
+    for line, index in ((record.single, single), (record.pair_i, i), (record.pair_j, j)):
+        line.axis[:], line.point[:] = lines[index].direction, lines[index].point
+    record.backwards, record.single_last, record.parallel = backwards, single == 5, parallel
     if not parallel:
-        record["meeting"] = lines[i].meets(lines[j])
+        record.meeting[:] = lines[i].meets(lines[j])
     if knot is not None and not parallel and single == 3:
-        record["elbow"] = _elbow(lines, centre, knot)
+        record.elbow[:] = _elbow(lines, centre, knot)
     return record
 
 
-def _of_few(chain: Chain) -> Record:
+def _of_few(chain: Chain) -> ChainRecord:
     """What an arm of four or five joints needs besides lines and limits."""
     lines, joints = chain.lines, len(chain.lines)
     tip = chain.home[:3, 3]
@@ -248,11 +293,11 @@ def _of_few(chain: Chain) -> Record:
     return _spherical(lines, centre)
 
 
-def _spherical(lines: Sequence[Line], centre: Array) -> Record:
+def _spherical(lines: Sequence[Line], centre: Array) -> ChainRecord:
     """A record with the fields of the spherical end, and zeros."""
-    record: Record = np.zeros((), CHAIN)
-    frame_1, frame_3, record["tilt"] = euler_frames(lines)
-    record["centre"], record["frame_1"], record["frame_3"] = centre, frame_1.T, frame_3.T
+    record = messages.new(CHAIN)
+    frame_1, frame_3, record.tilt = euler_frames(lines)
+    record.centre[:], record.frame_1[:], record.frame_3[:] = centre, frame_1.T, frame_3.T
     return record
 
 

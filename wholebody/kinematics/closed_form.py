@@ -139,11 +139,11 @@ class ClosedForm:
         self.joint_names = chain.joint_names
         record = chains.closed_form_record(chain)
         self.size = len(chain.lines)
-        self.radian = float(record["radian"])
-        self.handle = _kernels.kinematics_closed_form(record.reshape(1).view(np.float64))
+        self.radian = record.radian
+        self.handle = _kernels.kinematics_closed_form(np.frombuffer(record, np.float64).copy())
         self._branches = chains.BRANCHES[self.size]
         self._shape = (self._branches, self.size + 3)
-        self._rest = record["rest"][: self.size].copy()
+        self._rest = record.rest[: self.size].copy()
 
     @classmethod
     def of(cls, robot: Robot, base: str, tip: str) -> ClosedForm:

@@ -17,7 +17,7 @@ import numpy as np
 from wholebody import messages
 from wholebody.drivers import Clock, RobotInterface
 from wholebody.errors import BadMotion, BadState, LimitsExceeded, WrongRecord
-from wholebody.messages import Record
+from wholebody.messages import Dtype, Reference, State
 from wholebody.motion.keyframes import KeyFrame, KeyFrames
 from wholebody.motion.limits import CollisionChecker, Limits, Violation, collisions
 from wholebody.motion.profile import OnlineProfile
@@ -109,9 +109,9 @@ def _way(here: Array, there: Array, limits: Limits, speed: float, acceleration: 
     return here + np.array(shares[:-1])[:, None] * (there - here)
 
 
-def posture_of(state: Record) -> Array:
+def posture_of(state: State) -> Array:
     """Where to go on from: the commanded position of a joint, if it is about there, or else where it says it is."""
-    measured, commanded = np.array(state["position"]), np.array(state["reference"])
+    measured, commanded = np.array(state.position), np.array(state.reference)
     return np.where(np.abs(measured - commanded) < SAG, commanded, measured)
 
 
@@ -119,8 +119,8 @@ def play(
     trajectory: Trajectory,
     robot: RobotInterface,
     clock: Clock,
-    state: Record,
-    reference: Record,
+    state: State,
+    reference: Reference,
     limits: Limits,
     *,
     speed: float = 0.2,
@@ -136,21 +136,21 @@ def play(
     for record in (state, reference):
         if messages.labels(record.dtype) != limits.names:
             raise WrongRecord(f"the limits are of {', '.join(limits.names[:6])} …, and the record is of other joints")
-    reference["time"] = clock.tick()
+    reference.time = clock.tick()
     robot.read(state)
     whole = plan(
         trajectory, posture_of(state), limits, clock.period, speed=speed, acceleration=acceleration, checker=checker
     )
-    reference["mode"], reference["mask"] = messages.Mode.POSITION, True
-    reference["velocity"], reference["effort"] = 0.0, 0.0
+    reference.mode[:], reference.mask[:] = messages.Mode.POSITION, True
+    reference.velocity[:], reference.effort[:] = 0.0, 0.0
     errors = np.zeros((len(whole.rows) + max(1, round(hold / clock.period)), len(limits.names)))
     try:
         for index in range(len(errors)):
-            reference["position"] = whole.rows[min(index, len(whole.rows) - 1)]
+            reference.position[:] = whole.rows[min(index, len(whole.rows) - 1)]
             robot.write(reference)
-            reference["time"] = clock.tick()
+            reference.time = clock.tick()
             robot.read(state)
-            np.subtract(state["position"], reference["position"], out=errors[index])
+            np.subtract(state.position, reference.position, out=errors[index])
     except BaseException:
         robot.stop()
         raise
@@ -164,7 +164,7 @@ def play(
 class Teacher:
     """Takes a key frame from a state message when asked.
 
-        with Channel("hubo.state") as channel, channel.reader() as reader:
+        with Channel("hubo.state", kind=State) as channel, channel.reader() as reader:
             teacher = Teacher(robot)
             reader.latest()
             teacher.take(reader.message, name="reach")
@@ -184,7 +184,7 @@ class Teacher:
 
     def take(
         self,
-        state: Any,
+        state: State,
         name: str = "",
         *,
         duration: float | None = None,
@@ -192,18 +192,18 @@ class Teacher:
         stop: bool = False,
     ) -> KeyFrame:
         """Keep the measured positions of a state message as the next frame."""
-        self.check(state)
-        position = np.array(state["position"], np.float64).reshape(-1)
+        self.check(state.dtype)
+        position = np.array(state.position, np.float64).reshape(-1)
         seconds = self._duration(position) if duration is None else float(duration)
         frame = KeyFrame(position, seconds, name or f"pose {len(self.frames) + 1}", tuple(contacts), stop)
         KeyFrames(self.robot, (*self.frames, frame), "what is taught")  # checks it
         self.frames.append(frame)
         return frame
 
-    def check(self, state: Any) -> None:
-        """WrongRecord if this is no state of the robot."""
-        joints = messages.labels(state.dtype)
-        if joints != self.robot.joint_names or "position" not in (state.dtype.names or ()):
+    def check(self, layout: Dtype) -> None:
+        """WrongRecord if messages of this layout are no states of the robot."""
+        joints = messages.labels(layout)
+        if joints != self.robot.joint_names or "position" not in (layout.names or ()):
             raise WrongRecord(
                 f"this is no state of {self.robot.name}: its joints are {', '.join(joints[:6]) or 'not named'} …, "
                 f"not {', '.join(self.robot.joint_names[:6])} …"

@@ -92,7 +92,7 @@ class InputBinding:
         self.reader = self._channel.reader()
         if not binding.latch:
             self.reader.latest()
-        self._values = self.reader.message["values"]
+        self._values = self.reader.message.values
         self.taken = self.refused = 0
         self.trouble = ""
 
@@ -191,11 +191,11 @@ class Sending:
 
     def __init__(self, topic: str, size: int) -> None:
         self._channel = Channel(topic, value_record(size), depth=256)
-        self._writer: Any = self._channel.writer()
+        self._writer = self._channel.writer()
 
     def put(self, values: npt.ArrayLike) -> None:
         """Send a value now."""
-        self._writer.message["time"], self._writer.message["values"] = time.monotonic(), values
+        self._writer.message.time, self._writer.message.values[:] = time.monotonic(), values
         self._writer.put()
 
     def close(self) -> None:

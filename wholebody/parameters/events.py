@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wholebody import messages
 from wholebody.channels.channel import Writer
 from wholebody.errors import BadExpression, closest
 from wholebody.parameters.packed import STATES
@@ -44,9 +45,13 @@ class Events:
     """
 
     def __init__(
-        self, parameters: Parameters, expressions: Mapping[str, str], writer: Writer | None = None, source: str = ""
+        self,
+        parameters: Parameters,
+        expressions: Mapping[str, str],
+        writer: Writer[messages.Event] | None = None,
+        source: str = "",
     ) -> None:
-        self._writer, self._source = writer, source.encode()
+        self._writer, self._source = writer, source
         armed = np.ones(len(expressions))
         self.events = tuple(
             _event(name, text, parameters, armed[number : number + 1])
@@ -55,7 +60,7 @@ class Events:
         self._watch = compile_watch([each.expression for each in self.events], in_place(armed), self._trouble)
         self._refresh = refreshing(one.slot for each in self.events for one in each.expression.operands)
 
-    def bind(self, writer: Writer) -> None:
+    def bind(self, writer: Writer[messages.Event]) -> None:
         """Tell on this channel from now on."""
         self._writer = writer
 
@@ -74,11 +79,11 @@ class Events:
         if self._writer is None:
             return
         message = self._writer.message
-        message["time"], message["source"], message["name"] = now, self._source, event.name.encode()
-        message["text"], message["count"] = event.expression.text.encode()[:TEXT], event.count
-        message["values"] = 0.0
+        message.time, message.source, message.name = now, self._source, event.name
+        message.text, message.count = event.expression.text, event.count
+        message.values[:] = 0.0
         for number, operand in enumerate(event.expression.operands[:VALUES]):
-            message["values"][number] = operand.slot.array[operand.index]
+            message.values[number] = operand.slot.array[operand.index]
         self._writer.put()
 
 

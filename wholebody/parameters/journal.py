@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wholebody.channels import Writer
 from wholebody.channels.owned import Opened
+from wholebody.messages import offset
 from wholebody.parameters.parameter import Array
-from wholebody.parameters.records import ControllerNames, applied_record
+from wholebody.parameters.records import Applied, ControllerNames, applied_record
 from wholebody.parameters.reflection import Parameters, Slot, given_value
 
 DEPTH = 1024
@@ -35,16 +37,15 @@ class Journal(Opened):
         self._put()
 
 
-def _fields(writer: Any) -> tuple[Any, Any, Any, Any]:
+def _fields(writer: Writer[Applied]) -> tuple[Any, Any, Any, Any]:
     """Time, values, cycle, and index with count, where they are in the writer's message."""
-    fields = writer.message.dtype.fields
-    at = {name: fields[name][1] for name in fields}
-    raw = writer.raw.data
+    raw, layout = writer.raw.data, writer.message.dtype
+    time, values, cycle, index = (offset(layout, name) for name in ("time", "values", "cycle", "index"))
     return (
-        raw[at["time"] : at["time"] + 8].cast("d"),
-        raw[at["values"] :].cast("d"),
-        raw[at["cycle"] : at["cycle"] + 8].cast("Q"),
-        raw[at["index"] : at["index"] + 8].cast("I"),
+        raw[time : time + 8].cast("d"),
+        raw[values:].cast("d"),
+        raw[cycle : cycle + 8].cast("Q"),
+        raw[index : index + 8].cast("I"),
     )
 
 
@@ -56,13 +57,13 @@ class Repeat:
 
     def __init__(self, parameters: Parameters, paths: Sequence[str], records: Any) -> None:
         self._slots = [parameters.slot(path) for path in paths]
-        self._records = sorted(records, key=lambda each: int(each["cycle"]))
+        self._records: list[Applied] = sorted(records, key=lambda each: each.cycle)
         self._at = 0
 
     def apply(self, cycle: int) -> None:
         """Set what was set before this cycle."""
-        while self._at < len(self._records) and int(self._records[self._at]["cycle"]) <= cycle:
+        while self._at < len(self._records) and self._records[self._at].cycle <= cycle:
             record = self._records[self._at]
-            slot = self._slots[int(record["index"])]
-            slot.set(given_value(slot, record["values"][: int(record["count"])]))
+            slot = self._slots[record.index]
+            slot.set(given_value(slot, record.values[: record.count]))
             self._at += 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-Dtype = np.dtype[Any]
+from wholebody.messages import Dtype, Floats, Record
 
 TEXT = 240
 PART = 4096
@@ -52,9 +52,16 @@ class ControllerNames:
         return f"{self.first}.{name}"
 
 
-def value_record(size: int) -> Dtype:
+class Value(Record):
     """One value of a parameter: when (in the time of whoever sends it), and its numbers."""
-    return np.dtype([("time", "<f8"), ("values", "<f8", (size,))], align=True)
+
+    time: float
+    values: Floats
+
+
+def value_record(size: int) -> np.dtype[Value]:
+    """The layout of a value of so many numbers."""
+    return Value.of(np.dtype([("time", "<f8"), ("values", "<f8", (size,))], align=True))
 
 
 def about_record() -> Dtype:
@@ -76,11 +83,21 @@ def answer_record(size: int) -> Dtype:
     return np.dtype([*fields, ("count", "<u4"), ("values", "<f8", (count,))], align=True)
 
 
-def applied_record(size: int) -> Dtype:
+class Applied(Record):
     """A parameter that was set from outside: when, before which cycle, which, and to what."""
+
+    time: float
+    cycle: int
+    index: int
+    count: int
+    values: Floats
+
+
+def applied_record(size: int) -> np.dtype[Applied]:
+    """The layout of a parameter that was set, of up to so many numbers."""
     count = max(size, LEAST)
     fields = [("time", "<f8"), ("cycle", "<u8"), ("index", "<u4"), ("count", "<u4"), ("values", "<f8", (count,))]
-    return np.dtype(fields, align=True)
+    return Applied.of(np.dtype(fields, align=True))
 
 
 def long_record(size: int) -> Dtype:

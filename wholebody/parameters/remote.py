@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wholebody.errors import BadParameter, NoController, UnknownName, closest
+from wholebody.messages import Event
 from wholebody.parameters.line import Line, running
 from wholebody.parameters.packed import STATES
 from wholebody.parameters.parameter import Array
@@ -285,7 +286,6 @@ def _numbered(names: list[str]) -> dict[str, int]:
     return {name: index for index, name in enumerate(names)}
 
 
-def _happened(message: Any, events: dict[str, int]) -> Happened:
-    name = bytes(message["name"]).decode()
-    values = tuple(float(each) for each in message["values"][: events.get(name, 0)])
-    return Happened(name, float(message["time"]), int(message["count"]), bytes(message["text"]).decode(), values)
+def _happened(message: Event, events: dict[str, int]) -> Happened:
+    values = tuple(float(each) for each in message.values[: events.get(message.name, 0)])
+    return Happened(message.name, message.time, message.count, message.text, values)

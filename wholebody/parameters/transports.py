@@ -17,10 +17,11 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self
 
+from wholebody.channels import Reader, Writer
 from wholebody.channels.owned import own_channel
 from wholebody.errors import BadBinding, MissingExtra
 from wholebody.parameters.bindings import CHANNEL, Binding
-from wholebody.parameters.records import ControllerNames, value_record
+from wholebody.parameters.records import ControllerNames, Value, value_record
 
 Deliver = Callable[[Sequence[float]], None]
 LONGEST = 65507
@@ -240,10 +241,10 @@ class Carrier:
             self._threads.append(thread)
             thread.start()
 
-    def _send(self, reader: Any, sender: Sender) -> None:
+    def _send(self, reader: Reader[Value], sender: Sender) -> None:
         while not self._over.is_set():
             if reader.wait(SLICE):
-                sender.send(float(reader.message["time"]), reader.message["values"].tolist())
+                sender.send(reader.message.time, reader.message.values.tolist())
 
     def close(self) -> None:
         """End everything."""
@@ -261,12 +262,12 @@ class Carrier:
         self.close()
 
 
-def _deliver_to(writer: Any) -> Deliver:
+def _deliver_to(writer: Writer[Value]) -> Deliver:
     lock = threading.Lock()
 
     def deliver(values: Sequence[float]) -> None:
         with lock:
-            writer.message["values"] = values
+            writer.message.values[:] = values
             writer.put()
 
     return deliver

@@ -11,7 +11,7 @@ import numpy as np
 from wholebody.channels import Channel, Reader
 from wholebody.drivers import Names
 from wholebody.errors import ChannelError
-from wholebody.messages import Dtype
+from wholebody.messages import Floats, Integers, Record
 from wholebody.robots.robot import Array
 
 LARGEST = 131_072
@@ -24,15 +24,26 @@ def camera_channel(name: str) -> str:
     return f"{Names(name).robot}.camera"
 
 
-def frame_record() -> Dtype:
+class CameraFrame(Record):
+    """A picture, from where it was taken, and when."""
+
+    time: float
+    turned: float
+    camera: Floats
+    field_of_view: float
+    size: int  # type: ignore[assignment]  # numpy's own `size` of a record is 1
+    jpeg: Integers
+
+
+def frame_record() -> np.dtype[CameraFrame]:
     """Build a picture: when it was taken, in the robot's time, how far it was turned to steady it, and its JPEG.
 
     `camera` is from where one sees it so, a 4 × 4 frame in world (x forward, y left, z up), `field_of_view` how much of
     it from top to bottom, rad.
     """
     pose = [("camera", "<f8", (4, 4)), ("field_of_view", "<f8")]
-    return np.dtype(
-        [("time", "<f8"), ("turned", "<f8"), *pose, ("size", "<u4"), ("jpeg", "u1", (LARGEST,))], align=True
+    return CameraFrame.of(
+        np.dtype([("time", "<f8"), ("turned", "<f8"), *pose, ("size", "<u4"), ("jpeg", "u1", (LARGEST,))], align=True)
     )
 
 
@@ -49,7 +60,7 @@ class Frames:
 
     def __init__(self, name: str) -> None:
         self._name = camera_channel(name)
-        self._reader: Reader | None = None
+        self._reader: Reader[CameraFrame] | None = None
         self._taken: float | None = None
         self.sight: Sight | None = None  # of the last picture
 
@@ -62,15 +73,15 @@ class Frames:
         """The newest picture; None if there is none since the last one."""
         try:
             if self._reader is None:
-                self._reader = Channel(self._name).reader()
+                self._reader = Channel(self._name, kind=CameraFrame).reader()
             if not self._reader.latest():
                 return None
         except ChannelError:
             self._reader = None
             return None
         message, self._taken = self._reader.message, self._reader.stamp
-        self.sight = Sight(tuple(message["camera"].ravel().tolist()), float(message["field_of_view"]))
-        return bytes(message["jpeg"][: int(message["size"])])
+        self.sight = Sight(tuple(message.camera.ravel().tolist()), message.field_of_view)
+        return bytes(message.jpeg[: message.size])
 
 
 def upright(base_to_world: Array) -> Array:

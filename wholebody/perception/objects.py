@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from wholebody.channels import Channel, Reader
 from wholebody.drivers import Names
 from wholebody.errors import ChannelError
-from wholebody.messages import Dtype
+from wholebody.messages import Floats, Record, Rows
 from wholebody.perception.camera_model import Lens, Picture
 from wholebody.perception.colour_regions import Look
 from wholebody.robots.robot import Array
@@ -184,19 +184,45 @@ def seen_channel(name: str) -> str:
     return f"{Names(name).robot}.seen"
 
 
-def seen_record() -> Dtype:
+class SeenThing(Record):
+    """One thing that was seen."""
+
+    name: str
+    position: Floats
+    deviation: float
+    radius: float
+    visible: bool
+
+
+SEEN_THING = [("name", "S24"), ("position", "<f8", (3,)), ("deviation", "<f8"), ("radius", "<f8"), ("visible", "?")]
+
+
+class SeenThings(Rows[SeenThing]):
+    """The things of one message."""
+
+    record = SeenThing.of(np.dtype(SEEN_THING))
+
+
+class SeenMessage(Record):
+    """What was seen by now: the first `count` things."""
+
+    time: float
+    count: int
+    things: SeenThings
+
+
+def seen_record() -> np.dtype[SeenMessage]:
     """Build what was seen."""
-    thing = [("name", "S24"), ("position", "<f8", (3,)), ("deviation", "<f8"), ("radius", "<f8"), ("visible", "?")]
-    return np.dtype([("time", "<f8"), ("count", "u1"), ("things", thing, (MOST,))], align=True)
+    return SeenMessage.of(np.dtype([("time", "<f8"), ("count", "u1"), ("things", SEEN_THING, (MOST,))], align=True))
 
 
-def write_seen(time: float, things: Sequence[Seen], message: Any) -> None:
+def write_seen(time: float, things: Sequence[Seen], message: SeenMessage) -> None:
     """Fill in a record; if there are too many, with those that one is surest of."""
     told = sorted(things, key=lambda each: each.deviation)[:MOST]
-    message["time"], message["count"] = time, len(told)
-    for row, each in zip(message["things"], sorted(told, key=lambda each: each.number), strict=False):
-        row["name"], row["position"], row["radius"] = each.name.encode(), each.position_in_world, each.radius
-        row["deviation"], row["visible"] = each.deviation, each.visible
+    message.time, message.count = time, len(told)
+    for row, each in zip(message.things, sorted(told, key=lambda each: each.number), strict=False):
+        row.name, row.position[:], row.radius = each.name, each.position_in_world, each.radius
+        row.deviation, row.visible = each.deviation, each.visible
 
 
 class Sightings:
@@ -204,7 +230,7 @@ class Sightings:
 
     def __init__(self, name: str) -> None:
         self._name = seen_channel(name)
-        self._reader: Reader | None = None
+        self._reader: Reader[SeenMessage] | None = None
         self.time = 0.0
         self._known: tuple[Sighted, ...] = ()
 
@@ -212,7 +238,7 @@ class Sightings:
         """All that is known; `time` is when it was told, in the robot's time."""
         try:
             if self._reader is None:
-                self._reader = Channel(self._name).reader()
+                self._reader = Channel(self._name, kind=SeenMessage).reader()
             if self._reader.latest():
                 self._take(self._reader.message)
             return self._known if self._reader.age < OLD else ()
@@ -220,15 +246,15 @@ class Sightings:
             self._reader = None
             return ()
 
-    def _take(self, message: Any) -> None:
-        self.time = float(message["time"])
+    def _take(self, message: SeenMessage) -> None:
+        self.time = message.time
         self._known = tuple(
             Sighted(
-                bytes(row["name"]).decode(),
-                tuple(float(each) for each in row["position"]),  # type: ignore[arg-type]
-                float(row["deviation"]),
-                float(row["radius"]),
-                bool(row["visible"]),
+                row.name,
+                tuple(float(each) for each in row.position),  # type: ignore[arg-type]
+                row.deviation,
+                row.radius,
+                row.visible,
             )
-            for row in message["things"][: int(message["count"])]
+            for row in message.things[: message.count]
         )

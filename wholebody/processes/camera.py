@@ -22,6 +22,7 @@ from wholebody.channels.owned import Opened
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.errors import BadSimulation
+from wholebody.messages import State
 from wholebody.perception.camera_frames import (
     DEPTH,
     LARGEST,
@@ -39,6 +40,7 @@ from wholebody.realtime import until_told
 from wholebody.robots.geometry import standing
 from wholebody.robots.robot import Array, Placement, Robot, Sensor
 from wholebody.simulation import Simulation
+from wholebody.simulation.objects import ThingsMessage
 
 WIDTH, HEIGHT = 320, 240
 FIELD_OF_VIEW = math.radians(45.0)
@@ -115,8 +117,8 @@ class Eye(Opened):
         super().__init__()
         self._camera = Camera(robot, scene)
         self._opened.callback(self._camera.close)
-        self._state = Subscription(Names(name).state)
-        self._truth = Subscription(Names(name).things)
+        self._state = Subscription(Names(name).state, State)
+        self._truth = Subscription(Names(name).things, ThingsMessage)
         self._pose, self._unknown = BasePose(name), standing(robot, next(iter(robot.postures)))
         self._frames = self._writer(camera_channel(name), frame_record(), DEPTH, 1)
         self._seen = self._writer(seen_channel(name), seen_record(), DEPTH, 1)
@@ -127,12 +129,12 @@ class Eye(Opened):
     def look(self) -> None:
         """Take a picture, if there is something new; from where is what the robot believes, not the truth."""
         state, truth = self._state.take(), self._truth.take()
-        if state is None or truth is None or state["time"] == self._last:
+        if state is None or truth is None or state.time == self._last:
             return
         base = self._pose.of(state)  # before it draws: the robot goes on meanwhile
-        self._last = float(state["time"])
-        there = frame(truth["base"][:3], truth["base"][3:])
-        self._camera.put(np.nan_to_num(state["position"]), there, np.array(truth["pose"]))
+        self._last = state.time
+        there = frame(truth.base[:3], truth.base[3:])
+        self._camera.put(np.nan_to_num(state.position), there, np.array(truth.pose))
         picture, camera_to_base = self._camera.picture(), self._camera.to_base(there)
         self._show(self._last, picture, camera_to_base, self._unknown if base is None else base)
         if self._camera.things and base is not None:
@@ -141,10 +143,10 @@ class Eye(Opened):
     def _show(self, time: float, picture: npt.NDArray[np.uint8], camera_to_base: Array, base: Array) -> None:
         data = jpeg(steadied(picture, camera_to_base, base))[:LARGEST]
         message = self._frames.message
-        message["time"], message["turned"], message["size"] = time, turned(base), len(data)
-        message["camera"], message["field_of_view"] = base @ camera_to_base, FIELD_OF_VIEW
-        message["camera"][:3, :3] = upright(base) @ camera_to_base[:3, :3]
-        message["jpeg"][: len(data)] = np.frombuffer(data, np.uint8)
+        message.time, message.turned, message.size = time, turned(base), len(data)
+        message.camera[:], message.field_of_view = base @ camera_to_base, FIELD_OF_VIEW
+        message.camera[:3, :3] = upright(base) @ camera_to_base[:3, :3]
+        message.jpeg[: len(data)] = np.frombuffer(data, np.uint8)
         self._frames.put()
 
     def _find(self, time: float, picture: npt.NDArray[np.uint8], camera_to_world: Array) -> None:

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ import numpy.typing as npt
 from wholebody import messages
 from wholebody.channels import Channel
 from wholebody.errors import RealtimeWarning, UnknownName
+from wholebody.messages import Reference, State
 from wholebody.realtime import realtime, sleep_until, until_told
 
 JOINTS = ("RSP", "RSR", "RSY", "REB", "LSP", "LSR", "LSY", "LEB", "WST", "NKY", "NK1", "NK2")
@@ -49,27 +49,25 @@ CONTROLLERS = {
 }
 
 
-def state_channel(name: str) -> Channel:
+def state_channel(name: str) -> Channel[State]:
     """Open the robot's state."""
     return Channel(f"{name}.state", messages.state(JOINTS))
 
 
-def reference_channel(name: str, controller: str) -> Channel:
+def reference_channel(name: str, controller: str) -> Channel[Reference]:
     """Open the references of one controller: each has a channel of its own."""
     return Channel(f"{name}.{controller}.reference", messages.reference(JOINTS))
 
 
-def reference_is_whole(controller: str, message: Any) -> bool:
+def reference_is_whole(controller: str, message: Reference) -> bool:
     """A reference is torn if some joint is not where the message's own time says."""
-    expected = CONTROLLERS[controller].position(float(message["time"]))
-    return bool(np.array_equal(message["position"], expected))
+    expected = CONTROLLERS[controller].position(message.time)
+    return bool(np.array_equal(message.position, expected))
 
 
-def state_is_whole(message: Any) -> bool:
+def state_is_whole(message: State) -> bool:
     """A state is torn if its fields come from different cycles: position is the reference, effort counts ticks."""
-    return bool(
-        np.array_equal(message["position"], message["reference"]) and np.all(message["effort"] == message["tick"])
-    )
+    return bool(np.array_equal(message.position, message.reference) and np.all(message.effort == message.tick))
 
 
 def robot(name: str) -> None:
@@ -81,10 +79,10 @@ def robot(name: str) -> None:
         for tick, instant in _beats(ROBOT_HZ):
             for reader in readers:
                 if reader.latest():
-                    np.copyto(state["reference"], reader.message["position"], where=reader.message["mask"])
-            state["time"], state["tick"] = instant, tick
-            state["position"][:] = state["reference"]
-            state["effort"][:] = tick
+                    np.copyto(state.reference, reader.message.position, where=reader.message.mask)
+            state.time, state.tick = instant, tick
+            state.position[:] = state.reference
+            state.effort[:] = tick
             writer.put()
 
 
@@ -92,10 +90,10 @@ def controller(name: str, part: str) -> None:
     """Put a reference at the controller's own rate, whatever the robot and the others do."""
     mine = CONTROLLERS[part]
     with reference_channel(name, part) as channel, channel.writer() as writer:
-        writer.message["mask"][:] = mine.mask
+        writer.message.mask[:] = mine.mask
         for _, instant in _beats(mine.hertz):
-            writer.message["time"] = instant
-            writer.message["position"][:] = mine.position(instant)
+            writer.message.time = instant
+            writer.message.position[:] = mine.position(instant)
             writer.put()
 
 

@@ -49,12 +49,12 @@ def serve(connection: Connection, server: LimbServer, desk: LimbDesk, goes_on: C
         positions = server.step(now)
         moved |= server.follows != NOBODY
         if moved.any():
-            connection.reference["position"], connection.reference["mask"] = positions, moved
+            connection.reference.position[:], connection.reference.mask[:] = positions, moved
             connection.put()
 
 
 def _period(connection: Connection, begun: float) -> float:
     """Seconds of a cycle of the daemon, from two of its states."""
-    beat = int(connection.state["tick"])
+    beat = connection.state.tick
     now = connection.tick()
-    return (now - begun) / max(1, int(connection.state["tick"]) - beat)
+    return (now - begun) / max(1, connection.state.tick - beat)

@@ -78,7 +78,7 @@ _RECORD = np.dtype(
         ("begun", "<f8"),
         ("ready", "?"),
         ("robot", "S512"),
-        ("driver", "S64"),
+        ("driver", "S512"),
         ("tier", "S32"),
         ("scene", "S256"),
         ("versions", "S128"),

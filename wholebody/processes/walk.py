@@ -18,6 +18,7 @@ from wholebody.behaviors.walking_server import WalkingServer
 from wholebody.channels import Channel, Reader
 from wholebody.drivers import Names
 from wholebody.drivers.connection import Connection, connect
+from wholebody.messages import Report
 from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import ControllerNames
 from wholebody.processes.main import Ready, StateLoop
@@ -38,7 +39,7 @@ def main(name: str = "", robot: str = "", stabilizer: str = "dcm", *, ready: Rea
         connect(CONTROLLER, name, period=SILENCE) as connection,
         Desk(names, walking_parameters(walking), {"robot": robot, **NOTHING_ELSE}) as tuning,
         WalkingServer(walking, name) as server,
-        Channel(Names(name).report) as channel,
+        Channel(Names(name).report, kind=Report) as channel,
         channel.reader() as report,
     ):
         ready()
@@ -46,7 +47,7 @@ def main(name: str = "", robot: str = "", stabilizer: str = "dcm", *, ready: Rea
 
 
 def serve(
-    connection: Connection, server: WalkingServer, tuning: Desk, report: Reader, goes_on: Callable[[], bool]
+    connection: Connection, server: WalkingServer, tuning: Desk, report: Reader[Report], goes_on: Callable[[], bool]
 ) -> None:
     """The loop: newest state, goals, parameters, one cycle, one reference. Told to end, it comes to a stand first.
 
@@ -63,7 +64,7 @@ def serve(
             server.serve(time)
         tuning.serve(time)
         if report.latest():
-            walking.leave(np.flatnonzero(report.message["leased"]))
+            walking.leave(np.flatnonzero(report.message.leased))
         if server.moves:
             walking.cycle(connection.state, connection.reference)
             connection.put()

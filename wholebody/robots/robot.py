@@ -286,12 +286,12 @@ class Robot:
             couplings=tuple(c for c in self.couplings if c.master in kept and c.slave in kept),
         )
 
-    def state_dtype(self) -> messages.Dtype:
+    def state_dtype(self) -> np.dtype[messages.State]:
         """The layout of this robot's state."""
         names = {kind: [sensor.name for sensor in self.sensors_of(kind)] for kind in ("imu", "force_torque")}
         return messages.state(self.joint_names, imus=names["imu"], force_torques=names["force_torque"])
 
-    def reference_dtype(self) -> messages.Dtype:
+    def reference_dtype(self) -> np.dtype[messages.Reference]:
         """The layout of a reference for this robot."""
         return messages.reference(self.joint_names)
 

@@ -23,7 +23,7 @@ from wholebody.channels import Channel
 from wholebody.channels.owned import own_channel
 from wholebody.drivers import Names
 from wholebody.errors import BadReference, BadSimulation, SimulationDiverged
-from wholebody.messages import Mode, Record
+from wholebody.messages import Mode, State
 from wholebody.realtime import sleep_until
 from wholebody.simulation.objects import thing_record
 from wholebody.simulation.simulation import Simulation
@@ -101,7 +101,7 @@ class _Simulator:
         self.refused = self.resets = 0
         self.trouble = ""
         self._simulation = simulation
-        self._start = simulation.truth["position"]
+        self._start = simulation.truth.position
         self._states = stack.enter_context(Channel(names.simulated, robot.state_dtype()).writer())
         self._commands = stack.enter_context(Channel(names.commanded, robot.reference_dtype()).reader())
         self._answers = stack.enter_context(Channel(names.to_simulator, ticks).reader())
@@ -110,8 +110,8 @@ class _Simulator:
         self._things = stack.enter_context(things.writer())
         with triggers.reader() as before:
             before.latest()
-            self._number = int(before.message["number"])
-        self._beats.message["period"] = simulation.period
+            self._number = before.message.number
+        self._beats.message.period = simulation.period
         self._commands.latest()  # what was commanded before is for another simulator
 
     def show(self) -> None:
@@ -121,15 +121,15 @@ class _Simulator:
         simulation.read(self._states.message)
         self._states.put()
         things = self._things.message
-        things["time"], things["base"], things["pose"] = simulation.time, simulation.base_pose, simulation.thing_poses
+        things.time, things.base[:], things.pose[:] = simulation.time, simulation.base_pose, simulation.thing_poses
         self._things.put()
-        self._beats.message["time"], self._beats.message["number"] = self._simulation.time, self._number
+        self._beats.message.time, self._beats.message.number = self._simulation.time, self._number
         self._beats.put()
 
     @property
     def answered(self) -> bool:
         """Whether the daemon has answered this beat."""
-        return bool(self._answers.message["number"] == self._number)
+        return bool(self._answers.message.number == self._number)
 
     def wait(self, running: Callable[[], bool], beat: _Beat, watch: _Watch) -> bool:
         """Wait for the answer, with real time forgotten if it takes long; False if it is time to end."""
@@ -248,12 +248,12 @@ class SimulatedPlant:
         self._left -= periods * period
         if periods <= 0:
             return
-        np.copyto(self._reference["position"], target, where=powered & np.isfinite(target))
-        self._reference["mode"] = np.where(powered, int(Mode.POSITION), int(Mode.EFFORT))
+        np.copyto(self._reference.position, target, where=powered & np.isfinite(target))
+        self._reference.mode[:] = np.where(powered, int(Mode.POSITION), int(Mode.EFFORT))
         self.simulation.write(self._reference)
         for _ in range(periods):
             self.simulation.advance()
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Fill in a state of the robot: positions, velocities, efforts, IMUs, force-torque sensors."""
         self.simulation.read(state)

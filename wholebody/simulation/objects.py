@@ -14,7 +14,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from wholebody.messages import Dtype
+from wholebody.messages import Floats, Record
 from wholebody.robots.robot import Array, Robot
 
 CLOSED = 0.25
@@ -68,9 +68,17 @@ def weld_to_hands(root: ET.Element, robot: Robot) -> None:
             ET.SubElement(equality, "weld", weld, active="false")
 
 
-def thing_record(count: int) -> Dtype:
+class ThingsMessage(Record):
+    """Where the robot's base and all things are, in truth: x, y, z and quaternion (x y z w) of each, in world."""
+
+    time: float
+    base: Floats  # type: ignore[assignment]  # numpy's own `base` of a record says nothing
+    pose: Floats
+
+
+def thing_record(count: int) -> np.dtype[ThingsMessage]:
     """Build where the robot's base and all things are, in truth: x, y, z and quaternion (x y z w) of each, in world."""
-    return np.dtype([("time", "<f8"), ("base", "<f8", (7,)), ("pose", "<f8", (count, 7))], align=True)
+    return ThingsMessage.of(np.dtype([("time", "<f8"), ("base", "<f8", (7,)), ("pose", "<f8", (count, 7))], align=True))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from wholebody.messages import Dtype, Measured, MeasuredMotion, MeasuredWrench, Record, Status
+from wholebody.messages import Dtype, Measured, MeasuredMotion, MeasuredWrench, State, Status, offset
 from wholebody.robots.robot import Array, Robot
 from wholebody.simulation.ground import LIMIT_TOLERANCE
 from wholebody.simulation.world import World
@@ -26,33 +26,29 @@ class Truth:
 
     def __init__(self, robot: Robot, temperature: float) -> None:
         layout = robot.state_dtype()
-        self._array = np.zeros(1, layout)
-        self.record: Record = self._array[0]
-        self.position: Array = self._array["position"][0]
-        self.effort: Array = self._array["effort"][0]
-        self._velocity, self._acceleration = self._array["velocity"][0], self._array["acceleration"][0]
+        self._array: np.ndarray[Any, Any] = np.zeros(1, layout)
+        self.record: State = self._array[0]
+        self.position, self.effort = self.record.position, self.record.effort
+        self._velocity, self._acceleration = self.record.velocity, self.record.acceleration
         self._limited: Array = self._per_joint(layout)[::3][:2]  # position and effort
         limits = np.array([(j.lower, -j.effort, j.upper, j.effort) for j in robot.moving]).T
         self._least, self._most = limits[:2], limits[2:]
         self._least[0] -= LIMIT_TOLERANCE
         self._most[0] += LIMIT_TOLERANCE
-        self.reference = self._array["reference"][0]
-        self._status = self._array["status"][0]
+        self.reference, self._status = self.record.reference, self.record.status
         self._status[:] = READY
-        self.record["temperature"], self.record["base"]["known"] = temperature, True
-        self.record["measured"] = ~Measured(0)
+        self.record.temperature[:], self.record.base.known = temperature, True
+        self.record.measured[:] = ~Measured(0)
+        self.record.imu.measured[:], self.record.force_torque.measured[:] = ~MeasuredMotion(0), ~MeasuredWrench(0)
         names = layout.names or ()
-        for sensors, parts in (("imu", MeasuredMotion), ("force_torque", MeasuredWrench)):
-            if sensors in names:
-                self.record[sensors]["measured"] = ~parts(0)
         self._imus = self._floats("imu", 10) if "imu" in names else None
         self._wrenches = self._floats("force_torque", 6) if "force_torque" in names else None
         self._base = self._floats("base", 13)[0]
 
     def _per_joint(self, layout: Dtype) -> Array:
         """Position, velocity, acceleration and effort as rows: they lie one behind the other."""
-        rows, offset = len(self.position), layout.fields["position"][1] if layout.fields else 0
-        raw = self._array.view(np.uint8)[offset : offset + 4 * 8 * rows]
+        rows, begin = len(self.position), offset(layout, "position")
+        raw = self._array.view(np.uint8)[begin : begin + 4 * 8 * rows]
         numbers: Array = raw.view(np.float64).reshape(4, rows)
         return numbers
 
@@ -134,8 +130,9 @@ class Measurement:
     """What was measured in one period: `numbers` by field, of sensors as rows."""
 
     def __init__(self, layout: Dtype) -> None:
-        memory, names = np.zeros(1, layout), layout.names or ()
-        self.record: Record = memory[0]
+        memory: np.ndarray[Any, Any] = np.zeros(1, State.of(layout))
+        names = layout.names or ()
+        self.record: State = memory[0]
         self._bytes = memory.view(np.uint8)
         self.numbers: dict[str, Array] = {field: memory[field][0] for field in JOINT_FIELDS}
         for sensor, parts in PARTS.items():
@@ -156,11 +153,12 @@ class Measurement:
         raw: Dtype = np.dtype((np.void, size))
         return self._bytes[begin : begin + size].view(raw).reshape(()), raw, begin
 
-    def take(self, state: Record) -> None:
+    def take(self, state: State) -> None:
         """Copy a state of the same layout."""
         self._bytes[:] = np.frombuffer(state, np.uint8)
 
-    def give(self, state: Record, block: str = "all") -> None:
+    def give(self, state: State, block: str = "all") -> None:
         """Copy into a state of the same layout: all, what joints say, or the sensors of a kind, if there are any."""
         if block in self._blocks:
-            state.setfield(*self._blocks[block])
+            record: Any = state
+            record.setfield(*self._blocks[block])

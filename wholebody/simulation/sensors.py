@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from wholebody.errors import BadSimulation
-from wholebody.messages import Dtype, Record
+from wholebody.messages import Dtype, State
 from wholebody.robots.robot import Array, Vector
 from wholebody.simulation.observation import Measurement
 from wholebody.simulation.world import World
@@ -99,11 +99,11 @@ class Sensors:
         self._measured = [Measurement(layout) for _ in range(model.longest_delay + 1)]
         self._newest = 0
         self._nowhere = Measurement(layout)
-        self._nowhere.record["base"]["orientation"] = (0.0, 0.0, 0.0, 1.0)
+        self._nowhere.record.base.orientation[:] = (0.0, 0.0, 0.0, 1.0)
         self._noise = Noise(model, self._nowhere.numbers)
         self._random = np.random.default_rng(seed)
 
-    def restart(self, truth: Record) -> None:
+    def restart(self, truth: State) -> None:
         """Begin a run: draw the same noise again, and let what is delayed be as it is at the start."""
         self._random = np.random.default_rng(self._seed)
         self._newest = 0
@@ -111,7 +111,7 @@ class Sensors:
         for other in self._measured[1:]:
             other.take(self._measured[0].record)
 
-    def measure(self, truth: Record) -> None:
+    def measure(self, truth: State) -> None:
         """Measure once more."""
         if self._perfect:
             self._measured[0].take(truth)
@@ -120,7 +120,7 @@ class Sensors:
         self._newest = (self._newest + 1) % len(self._measured)
         self._measure(truth, self._measured[self._newest], before if self.model.velocity_from_positions else None)
 
-    def deliver(self, state: Record) -> None:
+    def deliver(self, state: State) -> None:
         """Fill in what has arrived by now."""
         self._measured[self._newest].give(state)
         if len(self._measured) > 1:
@@ -131,7 +131,7 @@ class Sensors:
     def _ago(self, periods: int) -> Measurement:
         return self._measured[(self._newest - periods) % len(self._measured)]
 
-    def _measure(self, truth: Record, into: Measurement, before: Measurement | None) -> None:
+    def _measure(self, truth: State, into: Measurement, before: Measurement | None) -> None:
         """Measure the truth; `before` is the last measurement, if velocity is the difference of positions.
 
         It may be the very one that is written to, so what is needed of it is taken first.

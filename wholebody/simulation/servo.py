@@ -15,10 +15,9 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from wholebody.errors import BadReference, WrongRecord
-from wholebody.messages import Mode, Record, labels
+from wholebody.messages import Integers, Mode, Reference, labels
 from wholebody.robots.robot import Array, Gain, Joint, Robot
 from wholebody.simulation.addresses import Addresses
 
@@ -75,12 +74,12 @@ class Servo:
         self._take_modes(np.zeros(self._n, np.uint8))
         self._changed = True
 
-    def take(self, reference: Record) -> None:
+    def take(self, reference: Reference) -> None:
         """Take what the reference says of the joints in its mask, once it is known that all of it makes sense."""
         if reference.dtype is not self._accepted:
             check_layout(reference.dtype, self._layout, "reference", self._robot)
             self._accepted = reference.dtype
-        mask, mode = reference["mask"], reference["mode"]
+        mask, mode = reference.mask, reference.mode
         values = np.frombuffer(reference, np.float64, 5 * self._n, self._offset).reshape(5, self._n)
         if mask.tobytes() != self._all:
             mode = np.where(mask, mode, self.mode)
@@ -92,7 +91,7 @@ class Servo:
         self._values[:] = values
         self._changed = True
 
-    def _take_modes(self, mode: npt.NDArray[np.uint8]) -> None:
+    def _take_modes(self, mode: Integers) -> None:
         """What each joint follows from now on."""
         for joint in np.flatnonzero(mode > Mode.IMPEDANCE):
             raise BadReference(

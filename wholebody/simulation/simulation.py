@@ -18,8 +18,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from wholebody import messages
 from wholebody.errors import BadSimulation, UnknownName
-from wholebody.messages import Mode, Record
+from wholebody.messages import Mode, Reference, State
 from wholebody.robots.robot import Array, Placement, Robot, Vector
 from wholebody.simulation import contacts, ground, scenes
 from wholebody.simulation.cameras import TRACKING, Cameras, View
@@ -92,14 +93,14 @@ class Simulation:
 
     # The robot's interface.
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Fill in what the sensors say: as often as one likes, it is the same until time goes on."""
         if state.dtype is not self._accepted:
             check_layout(state.dtype, self._layout, "state", self.robot)
             self._accepted = state.dtype
         self._sensors.deliver(state)
 
-    def write(self, reference: Record) -> None:
+    def write(self, reference: Reference) -> None:
         """Take a reference, in force from the next advance() on."""
         self._servo.take(reference)
 
@@ -210,10 +211,10 @@ class Simulation:
     # What is true, whatever the sensors say.
 
     @property
-    def truth(self) -> Record:
+    def truth(self) -> State:
         """The state as perfect sensors would have it; a copy."""
         record = self.new_state()
-        record.setfield(self._truth.record, self._layout, 0)
+        record.copy_from(self._truth.record)
         return record
 
     @property
@@ -300,21 +301,21 @@ class Simulation:
 
     # Records to read into and to write.
 
-    def new_state(self) -> Record:
+    def new_state(self) -> State:
         """A state to read into."""
-        record: Record = np.zeros(1, self._layout)[0]
+        record = messages.new(self._layout)
         return record
 
-    def new_reference(self) -> Record:
+    def new_reference(self) -> Reference:
         """A reference that holds the posture commanded last, all joints in its mask, in position mode."""
-        record: Record = np.zeros(1, self.robot.reference_dtype())[0]
-        record["position"], record["mode"], record["mask"] = self._servo.position, Mode.POSITION, True
+        record = messages.new(self.robot.reference_dtype())
+        record.position[:], record.mode[:], record.mask[:] = self._servo.position, Mode.POSITION, True
         return record
 
     def _observe(self) -> None:
         truth = self._truth
         self._engine.observe(truth)
-        truth.record["time"], truth.record["tick"] = self.time, self._tick
+        truth.record.time, truth.record.tick = self.time, self._tick
         truth.reference[:] = self._servo.position
         if self.physics:
             truth.flag()

@@ -14,6 +14,7 @@ from wholebody.channels.layout import Layout
 from wholebody.channels.recording.cdr import Cdr, Dtype
 from wholebody.channels.recording.recorder import LABEL, LAYOUT, mcap_module
 from wholebody.errors import BadRecording, UnknownName
+from wholebody.messages import Record
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,11 @@ class Recording:
                 raise UnknownName("channel in the recording", name, self.layouts)
         yield from self._read(set(channels) or set(self.layouts))
 
-    def table(self, channel: str) -> Any:
-        """All records of a channel as one array, and their stamps as another."""
+    def table(self, channel: str, kind: type[Record] | None = None) -> Any:
+        """All records of a channel as one array, of a kind if one is given, and their stamps as another."""
         found = list(self.messages([channel]))
-        records = np.zeros(len(found), self.layouts[channel])
+        layout = self.layouts[channel]
+        records = np.zeros(len(found), layout if kind is None else kind.of(layout))
         for index, each in enumerate(found):
             records[index] = each.record
         return np.array([each.stamp for each in found]), records

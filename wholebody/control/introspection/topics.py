@@ -56,7 +56,7 @@ class Topics(Opened):
     ) -> None:
         super().__init__()
         self._every, self._watch, self._inputs = every, watch, tuple(inputs)
-        self._source = names.controller.encode()
+        self._source = names.controller
         robot = servo.description
         self._numbers = [
             (self._writer(names.topic(name), value_record(1), DEPTH), read) for name, read in NUMBERS.items()
@@ -87,10 +87,10 @@ class Topics(Opened):
 
     def _put_numbers(self, servo: Servo) -> None:
         for writer, read in self._numbers:
-            writer.message["time"], writer.message["values"][0] = servo.time, read(servo)
+            writer.message.time, writer.message.values[0] = servo.time, read(servo)
             writer.put()
         message = self._gravity.message
-        message["time"], message["values"] = servo.time, servo.snapshot.gravity_compensation
+        message.time, message.values[:] = servo.time, servo.snapshot.gravity_compensation
         self._gravity.put()
         for index, each in enumerate(self._inputs):
             if each.refused != self._refused[index]:
@@ -111,10 +111,10 @@ class Topics(Opened):
         writer = self._told[topic]
         self._counts[topic] += 1
         message = writer.message
-        message["time"], message["source"], message["name"] = now, self._source, topic.encode()
-        message["text"], message["count"] = text.encode()[: messages.TEXT_SIZE], self._counts[topic]
-        message["values"] = 0.0
-        message["values"][: len(values)] = values
+        message.time, message.source, message.name = now, self._source, topic
+        message.text, message.count = text, self._counts[topic]
+        message.values[:] = 0.0
+        message.values[: len(values)] = values
         writer.put()
 
 

@@ -130,7 +130,7 @@ class Fallback:
         near = rows[(value < lower + REACHED) | (value > upper - REACHED)][: len(shared.active)]
         shared.active[: len(near)] = near
         shared.sides[: len(near)] = np.where(memory.value[near] < memory.lower[near] + REACHED, 1, -1)
-        memory.counts["active"] = len(near)
+        memory.keep_active(len(near))
 
 
 FAR = 1e6

@@ -7,10 +7,26 @@ from typing import NamedTuple
 import numpy as np
 
 from wholebody.control.problem_layout import ProblemLayout
+from wholebody.messages import Record
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 
-COUNTS = np.dtype([(name, np.int64) for name in ("rows", "listed", "active", "solved", "relaxing", "strict", "last")])
+
+class Counts(Record):
+    """How many of what; see COUNTS."""
+
+    rows: int
+    listed: int
+    active: int
+    solved: int
+    relaxing: int
+    strict: int
+    last: int
+
+
+COUNTS = Counts.of(
+    np.dtype([(name, np.int64) for name in ("rows", "listed", "active", "solved", "relaxing", "strict", "last")])
+)
 """Rows of limits; limits whose gradients are known; limits that hold as equations; how often the least losses were
 sought; whether bounds on accelerations may be exceeded; levels that lose strictly one after the other; the end of all
 losses. `Counts` of quadratic.h."""
@@ -62,15 +78,19 @@ class Memory:
             *(np.zeros(count, np.int64) for count in integers),
         )
         self.value, self.begun, self.lower, self.upper, self.scale = self.shared.limits
-        self.counts = self.shared.counts.view(COUNTS)[0:1]
+        self._counts: Counts = self.shared.counts.view(COUNTS)[0]
         self.pair_rows = self.shared.pairs[: pairs * nv].reshape(pairs, nv)
         self.pair_rates = self.shared.pairs[pairs * nv :][:pairs]
         self.blend = Blend(*np.split(self.shared.blend, np.cumsum(sizes)[:-1]))
 
     def count(self, name: str) -> int:
         """One of the counts, by its name in COUNTS."""
-        return int(self.counts[name][0])
+        return int(getattr(self._counts, name))
+
+    def keep_active(self, count: int) -> None:
+        """Begin the next cycle with the first `count` of the listed active limits."""
+        self._counts.active = count
 
     def forget_active(self) -> None:
         """Begin the next cycle without a guess of which limits are active."""
-        self.counts["active"] = 0
+        self.keep_active(0)

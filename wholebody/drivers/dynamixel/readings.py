@@ -11,7 +11,7 @@ import numpy.typing as npt
 from wholebody.drivers.dynamixel.packets import CHECK_SIZE, READ_SIZE, split
 from wholebody.drivers.dynamixel.registers import GREATEST, SPEED_UNIT, signed
 from wholebody.drivers.dynamixel.table import ServoTable
-from wholebody.messages import Measured, Record
+from wholebody.messages import Measured, State
 from wholebody.robots.robot import Robot
 
 MEASURED = int(Measured.POSITION | Measured.VELOCITY | Measured.EFFORT | Measured.TEMPERATURE)
@@ -77,21 +77,16 @@ class Readings:
         """Count from here on."""
         self._asked[:] = self._answered[:] = self.silent[:] = 0
 
-    def fill(self, state: Record) -> None:
+    def fill(self, state: State) -> None:
         """Fill in a state; sensors that are on no line are said not to be measured."""
-        state["position"], state["velocity"], state["effort"] = self.position, self.velocity, self.effort
-        state["acceleration"], state["current"], state["temperature"] = 0.0, 0.0, self.temperature
-        state["measured"] = np.where(self.seen, MEASURED, 0)
-        names = state.dtype.names or ()
-        if "imu" in names:
-            imu = state["imu"]
-            imu["orientation"], imu["measured"] = (0.0, 0.0, 0.0, 1.0), 0
-            imu["angular_velocity"], imu["linear_acceleration"] = 0.0, 0.0
-        if "force_torque" in names:
-            wrench = state["force_torque"]
-            wrench["force"], wrench["torque"], wrench["measured"] = 0.0, 0.0, 0
-        base = state["base"]
-        base["orientation"], base["known"] = (0.0, 0.0, 0.0, 1.0), False
+        state.position[:], state.velocity[:], state.effort[:] = self.position, self.velocity, self.effort
+        state.acceleration[:], state.current[:], state.temperature[:] = 0.0, 0.0, self.temperature
+        state.measured[:] = np.where(self.seen, MEASURED, 0)
+        imu, wrench, base = state.imu, state.force_torque, state.base
+        imu.orientation[:], imu.measured[:] = (0.0, 0.0, 0.0, 1.0), 0
+        imu.angular_velocity[:], imu.linear_acceleration[:] = 0.0, 0.0
+        wrench.force[:], wrench.torque[:], wrench.measured[:] = 0.0, 0.0, 0
+        base.orientation[:], base.known = (0.0, 0.0, 0.0, 1.0), False
 
     def figures(self, joint: int) -> tuple[float, ...]:
         """Position, effort, temperature, and how often it did not answer."""

@@ -29,7 +29,7 @@ from wholebody.drivers.dynamixel.registers import RADIANS_PER_COUNT, SPEED_UNIT,
 from wholebody.drivers.dynamixel.table import ServoTable
 from wholebody.drivers.interface import Answer
 from wholebody.errors import HardwareError
-from wholebody.messages import ALL_JOINTS, Mode, Record, Status, Verb
+from wholebody.messages import ALL_JOINTS, Mode, Reference, State, Status, Verb
 from wholebody.robots.robot import Robot
 
 HOMING_SPEED = 0.5  # rad/s
@@ -79,22 +79,22 @@ class ServoRobot:
         """How often each joint's servo was asked and did not answer in time."""
         return self.readings.unanswered
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Fill in what has come back by now."""
         for line, port in enumerate(self._ports):
             self.readings.take(line, port.receive())
         self.readings.fill(state)
-        state["reference"] = self._goal
-        state["status"] = self._status()
+        state.reference[:] = self._goal
+        state.status[:] = self._status()
 
-    def write(self, reference: Record) -> None:
+    def write(self, reference: Reference) -> None:
         """Send the goals of the mask, and ask the next servos how they are."""
-        follows = reference["mask"] & (reference["mode"] == Mode.POSITION) & np.isfinite(reference["position"])
-        np.copyto(self._passed_over, reference["position"], where=follows & np.isnan(self._passed_over))
-        called = self._homing & follows & (reference["position"] != self._passed_over)
+        follows = reference.mask & (reference.mode == Mode.POSITION) & np.isfinite(reference.position)
+        np.copyto(self._passed_over, reference.position, where=follows & np.isnan(self._passed_over))
+        called = self._homing & follows & (reference.position != self._passed_over)
         self._slow |= called
         self._homing &= ~called
-        np.copyto(self._goal, reference["position"], where=follows & ~self._homing)
+        np.copyto(self._goal, reference.position, where=follows & ~self._homing)
         self._send()
 
     def stop(self) -> None:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from wholebody import messages
 from wholebody.drivers.dynamixel import registers
 from wholebody.drivers.dynamixel.packets import (
     BROADCAST,
@@ -55,16 +56,16 @@ class Servos:
             self._memory[:, address] = value
         self._shown = False  # whether registers show the state
         self._overloaded = np.zeros(n, np.uint8)
-        self._state = np.zeros(1, robot.state_dtype())[0]
+        self._state = messages.new(robot.state_dtype())
         plant.read(self._state)
-        self._sent_to = np.array(self._state["position"])  # where each is being led, at its speed
+        self._sent_to = np.array(self._state.position)  # where each is being led, at its speed
         self._goal = np.array(self._sent_to)
         self._put_all(registers.GOAL_POSITION, table.counts(self._sent_to))
 
     def advance(self) -> None:
         """Let one step go by."""
         powered = self._memory[:, registers.TORQUE_ENABLE] > 0
-        position = self._state["position"]
+        position = self._state.position
         np.copyto(self._sent_to, position, where=~powered)
         far = self._speed() * self.step
         self._sent_to += np.clip(self._goal - self._sent_to, -far, far)
@@ -134,10 +135,10 @@ class Servos:
         """Bring the registers of what is measured up to date, for all at once."""
         if self._shown:
             return
-        turn, load = self.table.direction, self._state["effort"] / self._effort
+        turn, load = self.table.direction, self._state.effort / self._effort
         self._overloaded[:] = np.where(np.abs(load) > 1, int(Fault.OVERLOAD), 0)
-        self._put_all(registers.PRESENT_POSITION, self.table.counts(self._state["position"]))
-        self._put_all(registers.PRESENT_SPEED, unsigned(turn * self._state["velocity"] / SPEED_UNIT))
+        self._put_all(registers.PRESENT_POSITION, self.table.counts(self._state.position))
+        self._put_all(registers.PRESENT_SPEED, unsigned(turn * self._state.velocity / SPEED_UNIT))
         self._put_all(registers.PRESENT_LOAD, unsigned(turn * load * GREATEST))
         self._shown = True
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from wholebody.drivers.hubo_can import replies
 from wholebody.drivers.hubo_can.frames import POWER_BOARD, Frame, Id, Kind
 from wholebody.drivers.hubo_can.replies import Power, Tilt, neck_angle, read_status
 from wholebody.drivers.hubo_can.wiring import Board, SensorNode, Wiring
-from wholebody.messages import Measured, MeasuredMotion, MeasuredWrench
+from wholebody.messages import ForceTorque, Imu, Measured, MeasuredMotion, MeasuredWrench, State
 from wholebody.robots.robot import Robot
 from wholebody.rotations import quaternion_of_roll_pitch
 
@@ -30,9 +29,9 @@ Handler = Callable[[bytes], bool]
 class Listening:
     """The newest readings. `answered` is per slot, to be cleared at the beginning of a cycle."""
 
-    def __init__(self, robot: Robot, wiring: Wiring, array: np.ndarray[Any, Any]) -> None:
-        self.array = array  # one state of the robot
-        self._flags = array["status"][0]
+    def __init__(self, robot: Robot, wiring: Wiring, state: State) -> None:
+        self.state = state
+        self._flags = state.status
         n = len(robot.joint_names)
         self.counts: list[float] = [0.0] * n
         self.garbage = 0
@@ -86,7 +85,7 @@ class Listening:
         handlers = self._handlers[sensor.bus]
         kind = "imu" if sensor.is_imu else "force_torque"
         place = [each.name for each in self._robot.sensors_of(kind)].index(sensor.name)
-        record = self.array[kind][0, place]
+        record = getattr(self.state, kind)[place]
         slot = self._slot(f"the sensor of {sensor.name}", sensor.bus)
         if sensor.is_imu:
             handlers[Id.MOTION + sensor.number] = lambda data: self._imu(slot, record, data)
@@ -144,31 +143,31 @@ class Listening:
         if reading is None:
             return False
         places = list(joints)
-        self.array["current"][0, places] = reading.amperes
-        self.array["measured"][0, places] |= int(Measured.CURRENT)
+        self.state.current[places] = reading.amperes
+        self.state.measured[places] |= int(Measured.CURRENT)
         if reading.temperature is not None:
-            self.array["temperature"][0, places] = reading.temperature
-            self.array["measured"][0, places] |= int(Measured.TEMPERATURE)
+            self.state.temperature[places] = reading.temperature
+            self.state.measured[places] |= int(Measured.TEMPERATURE)
         return True
 
-    def _force(self, slot: int, record: Any, sensor: SensorNode, data: bytes) -> bool:
+    def _force(self, slot: int, record: ForceTorque, sensor: SensorNode, data: bytes) -> bool:
         reading = replies.read_force_torque(data)
         if reading is None:
             return False
         x, y, z = sensor.signs
-        record["torque"] = (x * reading.torque_x, y * reading.torque_y, 0.0)
-        record["force"] = (0.0, 0.0, z * reading.force_z)
-        record["measured"] = _WRENCH
+        record.torque[:] = (x * reading.torque_x, y * reading.torque_y, 0.0)
+        record.force[:] = (0.0, 0.0, z * reading.force_z)
+        record.measured = _WRENCH
         self.answered[slot] = 1
         return True
 
-    def _imu(self, slot: int, record: Any, data: bytes) -> bool:
+    def _imu(self, slot: int, record: Imu, data: bytes) -> bool:
         reading = replies.read_motion(data)
         if reading is None:
             return False
-        record["orientation"] = quaternion_of_roll_pitch(reading.roll, reading.pitch)
-        record["angular_velocity"] = (reading.roll_rate, reading.pitch_rate, 0.0)
-        record["measured"] = _MOTION
+        record.orientation[:] = quaternion_of_roll_pitch(reading.roll, reading.pitch)
+        record.angular_velocity[:] = (reading.roll_rate, reading.pitch_rate, 0.0)
+        record.measured = _MOTION
         self.answered[slot] = 1
         return True
 

@@ -27,6 +27,7 @@ import can
 import numpy as np
 import numpy.typing as npt
 
+from wholebody import messages
 from wholebody.drivers.hubo_can.board_commands import BoardVerbs
 from wholebody.drivers.hubo_can.budget import Budget, exchanges
 from wholebody.drivers.hubo_can.frames import BITRATE, READ_TIMEOUT, worst_bits
@@ -36,7 +37,7 @@ from wholebody.drivers.hubo_can.transmitter import CURRENTS_EVERY, Asking, Port,
 from wholebody.drivers.hubo_can.wiring import Board, Wiring
 from wholebody.drivers.interface import Answer
 from wholebody.errors import HardwareError
-from wholebody.messages import Measured, Mode, Record, Status, Verb
+from wholebody.messages import Measured, Mode, Reference, State, Status, Verb
 from wholebody.robots.robot import Robot
 
 SILENT_AFTER = 20
@@ -74,11 +75,13 @@ class CanRobot:
         self.simulated = all(getattr(bus, "simulated", False) for bus in buses)
         self.ports = tuple(Port(bus) for bus in buses)
         n = len(robot.joint_names)
-        self._array: np.ndarray[Any, Any] = np.zeros(1, robot.state_dtype())
-        self._state: Record = self._array[0]
-        self._position, self._velocity = self._array["position"][0], self._array["velocity"][0]
-        self._measured = self._array["measured"][0]
-        self.listening = Listening(robot, wiring, self._array)
+        self._state = messages.new(robot.state_dtype())
+        self._position, self._velocity, self._measured = (
+            self._state.position,
+            self._state.velocity,
+            self._state.measured,
+        )
+        self.listening = Listening(robot, wiring, self._state)
         self._asking = tuple(Asking(robot, wiring, bus) for bus in range(wiring.buses))
         motors = {motor.joint: motor for board in wiring.active for motor in board.motors}
         self.unwired = tuple(name for name in robot.joint_names if name not in motors)
@@ -114,15 +117,15 @@ class CanRobot:
         events, self._events = self._events, []
         return events
 
-    def write(self, reference: Record) -> None:
+    def write(self, reference: Reference) -> None:
         """Tell all boards where to be: the joints of the mask as the reference says, the others as before."""
-        mask, wanted = reference["mask"], reference["position"]
+        mask, wanted = reference.mask, reference.position
         if self.waiting.any():
             self.waiting &= ~(mask & (np.abs(wanted - self._position) < NEAR) & (self._heard > 0))
         np.copyto(self.held, wanted, where=mask & np.isfinite(wanted))
         self._tell()
 
-    def read(self, state: Record) -> None:
+    def read(self, state: State) -> None:
         """Ask all boards and sensors, wait for the answers as long as they may take, and fill in what is known."""
         if self.patience > 0:
             self._ask()
@@ -130,9 +133,9 @@ class CanRobot:
         else:
             self._collect(self.now())
             self._ask()
-        state.setfield(self._state, self._state.dtype, 0)
+        state.copy_from(self._state)
         for joint in self._verbs.homing:
-            state["status"][joint] &= ~np.uint32(Status.HOMED)  # not before references go through again
+            state.status[joint] &= ~np.uint32(Status.HOMED)  # not before references go through again
 
     def stop(self) -> None:
         """Hold every joint where it is."""
@@ -188,7 +191,7 @@ class CanRobot:
 
     def status(self, joint: int) -> int:
         """The Status flags of a joint."""
-        return int(self._array["status"][0, joint])
+        return int(self._state.status[joint])
 
     def _tell(self) -> None:
         # A joint that waits goes on with where it is, so that control comes on gently.

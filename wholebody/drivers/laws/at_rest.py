@@ -88,7 +88,7 @@ def has_joints_on(loop: Loop) -> Verdict:
 
 def holds(loop: Loop) -> Verdict:
     """Joints that are told to be where they are stay there."""
-    moved = np.abs(np.array(loop.positions) - loop.reference["position"]).max(0) * (loop.measured() & loop.ready())
+    moved = np.abs(np.array(loop.positions) - loop.reference.position).max(0) * (loop.measured() & loop.ready())
     joint, kept = worst(loop, moved)
     return Verdict("holds", kept, f"{joint} at most", "write() must take positions as read() gives them")
 

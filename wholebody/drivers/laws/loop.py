@@ -12,7 +12,7 @@ import numpy as np
 
 from wholebody.drivers.interface import Clock, RobotInterface, SteadyClock
 from wholebody.drivers.laws.verdict import Verdict, said
-from wholebody.messages import Measured, MeasuredMotion, Mode, Record, Status
+from wholebody.messages import Measured, MeasuredMotion, Mode, Reference, State, Status
 from wholebody.robots.robot import Array, Joint, Robot
 
 STILL = 0.02
@@ -45,9 +45,9 @@ class Loop:
         """Make the records, and find the beat."""
         self._states: np.ndarray[Any, Any] = np.zeros(1, self.robot.state_dtype())
         self._references: np.ndarray[Any, Any] = np.zeros(1, self.robot.reference_dtype())
-        self.state: Record = self._states[0]
-        self.reference: Record = self._references[0]
-        self.reference["mode"], self.reference["mask"] = Mode.POSITION, True
+        self.state: State = self._states[0]
+        self.reference: Reference = self._references[0]
+        self.reference.mode[:], self.reference.mask[:] = Mode.POSITION, True
         self.clock = self.interface if isinstance(self.interface, Clock) else SteadyClock(self.asked)
         self.still = np.array([_still(self.robot, joint) for joint in self.robot.moving])
 
@@ -61,20 +61,20 @@ class Loop:
 
     def hold(self) -> None:
         """Want the joints where they are."""
-        self.reference["position"] = np.nan_to_num(self.position)
-        self.reference["mask"] = True
+        self.reference.position = np.nan_to_num(self.position)
+        self.reference.mask[:] = True
 
     @property
     def position(self) -> Array:
         """Where the joints are."""
-        return np.array(self.state["position"])
+        return np.array(self.state.position)
 
     def cycle(self, write: bool = True, stop: bool = False) -> None:
         """Go round once."""
         beat = float(self.clock.tick())
         waits, begun, computed = _waits(), time.perf_counter(), time.thread_time()
         if write and self.writes:
-            self.reference["time"] = beat
+            self.reference.time = beat
             self.interface.write(self.reference)
         if stop:
             self.stop()
@@ -84,9 +84,9 @@ class Loop:
         else:  # others may have had the processor meanwhile
             self.work.append(time.thread_time() - computed)
         self.beats.append(beat)
-        self.stamps.append(float(self.state["time"]))
+        self.stamps.append(self.state.time)
         self.positions.append(self.position)
-        self.velocities.append(np.array(self.state["velocity"]))
+        self.velocities.append(np.array(self.state.velocity))
         self._look()
 
     def stop(self) -> None:
@@ -112,11 +112,11 @@ class Loop:
 
     def measured(self, what: Measured = Measured.POSITION) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Which joints have a quantity measured."""
-        return np.asarray((self.state["measured"] & int(what)) > 0)
+        return np.asarray((self.state.measured & int(what)) > 0)
 
     def ready(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Which joints follow references."""
-        return np.asarray((self.state["status"] & READY) == READY)
+        return np.asarray((self.state.status & READY) == READY)
 
     def _look(self) -> None:
         """Note what is no number, and what no robot of this kind can show."""
@@ -144,19 +144,19 @@ class Loop:
             yield from self._of_joints(quantity, kind, -np.array(limit), np.array(limit))
         everything = np.full(len(moving), 1.0)
         yield from self._of_joints("temperature", Measured.TEMPERATURE, -40.0 * everything, 150.0 * everything)
-        imus = state["imu"] if "imu" in (state.dtype.names or ()) else ()
+        imus = state.imu if "imu" in (state.dtype.names or ()) else ()
         for imu, sensor in zip(imus, self.robot.sensors_of("imu"), strict=True):
-            if imu["measured"] & MeasuredMotion.ROLL_AND_PITCH:
-                yield f"length of the quaternion of {sensor.name}", _length(imu["orientation"]), 0.99, 1.01
+            if imu.measured & MeasuredMotion.ROLL_AND_PITCH:
+                yield f"length of the quaternion of {sensor.name}", _length(imu.orientation), 0.99, 1.01
             accelerations = sum(each for each in MeasuredMotion if "ACCELERATION" in str(each.name))
-            if imu["measured"] & accelerations == accelerations:
-                yield f"acceleration of {sensor.name}", _length(imu["linear_acceleration"]), 0.3 * GRAVITY, 3 * GRAVITY
-            yield f"angular velocity of {sensor.name}", _length(imu["angular_velocity"]), 0.0, 35.0
+            if imu.measured & accelerations == accelerations:
+                yield f"acceleration of {sensor.name}", _length(imu.linear_acceleration), 0.3 * GRAVITY, 3 * GRAVITY
+            yield f"angular velocity of {sensor.name}", _length(imu.angular_velocity), 0.0, 35.0
 
     def _of_joints(
         self, what: str, kind: Measured, low: Array, high: Array
     ) -> Iterator[tuple[str, Array, Array, Array]]:
-        values = np.where(self.measured(kind), np.nan_to_num(self.state[what]), np.clip(0.0, low, high))
+        values = np.where(self.measured(kind), np.nan_to_num(getattr(self.state, what)), np.clip(0.0, low, high))
         yield what, values, low, high
 
     def _where(self, what: str, values: Array, wrong: Any) -> str:

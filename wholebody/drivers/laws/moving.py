@@ -42,11 +42,11 @@ def moves(loop: Loop, name: str) -> Iterator[Verdict]:
     index, joint = loop.robot.index[name], loop.robot.joint(name)
     start = loop.position
     way = _way(joint, float(start[index]))
-    loop.reference["position"], loop.reference["mask"] = start, True
+    loop.reference.position[:], loop.reference.mask[:] = start, True
     first = len(loop.beats)
     steps = max(10, round(max(0.5, 2 * REACH / joint.velocity) / loop.clock.period))
     for step in range(1, steps + 1):
-        loop.reference["position"][index] = start[index] + way * step / steps
+        loop.reference.position[index] = start[index] + way * step / steps
         loop.cycle()
     for _ in range(round(SETTLING / loop.clock.period)):
         if abs(loop.position[index] - start[index] - way) < 0.1 * REACH:
@@ -57,7 +57,7 @@ def moves(loop: Loop, name: str) -> Iterator[Verdict]:
     yield _velocity(loop, name, first, start)
     yield _stays_out_of_the_mask(loop, name, way)
     yield _stops_on_the_way(loop, name, way)
-    loop.reference["position"], loop.reference["mask"] = start, True
+    loop.reference.position[:], loop.reference.mask[:] = start, True
     for _ in range(steps):
         loop.cycle()
 
@@ -101,8 +101,8 @@ def _stays_out_of_the_mask(loop: Loop, name: str, way: float) -> Verdict:
     index, before = loop.robot.index[name], loop.position
     loop.hold()
     loop.cycle()
-    loop.reference["position"][index] = before[index] - np.sign(way) * TOUCH
-    loop.reference["mask"][index] = False
+    loop.reference.position[index] = before[index] - np.sign(way) * TOUCH
+    loop.reference.mask[index] = False
     for _ in range(round(0.3 / loop.clock.period)):
         loop.cycle()
     moved = float(abs(loop.position[index] - before[index]))
@@ -114,7 +114,7 @@ def _stops_on_the_way(loop: Loop, name: str, way: float) -> Verdict:
     index = loop.robot.index[name]
     loop.hold()
     loop.cycle()
-    loop.reference["position"][index] -= np.sign(way) * TOUCH
+    loop.reference.position[index] -= np.sign(way) * TOUCH
     loop.cycle(stop=True)
     at_stop = loop.position
     for _ in range(round(0.3 / loop.clock.period)):

@@ -23,7 +23,7 @@ from wholebody.locomotion.crawling.pattern import ORIGIN, CrawlPattern
 from wholebody.locomotion.crawling.step import CrawlTarget
 from wholebody.locomotion.walking.footsteps import Place
 from wholebody.locomotion.walking.pendulum import GRAVITY
-from wholebody.messages import Mode, Record
+from wholebody.messages import Mode, Reference, State
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.motion.capture.gait import CRAWLING
@@ -81,9 +81,9 @@ class Crawler:
             self.command = self._solved(self.target)
         self.odometry = CrawlOdometry(self._planned_trunk)
 
-    def cycle(self, state: Record, reference: Record) -> None:
+    def cycle(self, state: State, reference: Reference) -> None:
         """One period: fill the reference."""
-        time = float(state["time"])
+        time = state.time
         if not math.isfinite(time):
             raise SensorLost("the state has no time")
         if self.feedback:
@@ -131,9 +131,9 @@ class Crawler:
         self._plan_time += self._rate * min(time - self._time, self.period)
         self._time = time
 
-    def hold(self, reference: Record) -> None:
+    def hold(self, reference: Reference) -> None:
         """The last command again."""
-        reference["position"], reference["mode"], reference["mask"] = self.command, Mode.POSITION, True
+        reference.position[:], reference.mode[:], reference.mask[:] = self.command, Mode.POSITION, True
 
     @property
     def body(self) -> Place:
@@ -144,15 +144,15 @@ class Crawler:
     def _planned_trunk(self) -> Place:
         return Place(float(self.q[0]), float(self.q[1]), heading(self._planned_rotation))
 
-    def _feel(self, state: Record) -> None:
+    def _feel(self, state: State) -> None:
         """What limbs bear and where the centre of mass is, and what to do about it."""
         target = self.target
         q = self.q.copy()
-        q[3:7], q[7:] = state["imu"][0]["orientation"], state["position"]
+        q[3:7], q[7:] = state.imu[0].orientation, state.position
         if not np.isfinite(q).all():
             raise SensorLost("an encoder or the IMU reads what is no number")
         at = self.model.at(q)
-        forces = self.loads.update(at, np.asarray(state["effort"]), self.efforts.inertial)
+        forces = self.loads.update(at, np.asarray(state.effort), self.efforts.inertial)
         if all(target.bearing):
             limb = self.pattern.landed
             bears, planned = float(forces[limb, 2]), float(self.efforts.forces[limb, 2])

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from wholebody import messages
 from wholebody.errors import BadGait
 from wholebody.locomotion.crawling.crawler import Crawler
 from wholebody.locomotion.walking.footsteps import Velocity
@@ -30,13 +31,13 @@ def crawl_frames(robot: Robot, velocity: Velocity, cycles: float) -> KeyFrames:
         raise BadGait(f"{cycles} cycles at {tuple(velocity)} are no crawl; give a velocity, and a number above zero")
     crawler = Crawler(robot)
     crawler.feedback = False
-    state, reference = np.zeros(1, robot.state_dtype())[0], np.zeros(1, robot.reference_dtype())[0]
+    state, reference = messages.new(robot.state_dtype()), messages.new(robot.reference_dtype())
     crawler.pattern.velocity = velocity
     frames = [_frame(crawler, 2.0, "rest")]
     time, since, bearing = 0.0, 0.0, crawler.target.bearing
     while time < LONGEST:
         time += crawler.period
-        state["time"] = time
+        state.time = time
         crawler.cycle(state, reference)
         if crawler.pattern.steps >= 4 * cycles:
             crawler.pattern.velocity = Velocity()

@@ -18,7 +18,7 @@ from wholebody.errors import BadGoal
 from wholebody.locomotion.crawling.crawler import Crawler
 from wholebody.locomotion.crawling.footholds import MappedGround
 from wholebody.locomotion.crawling.odometry import heading
-from wholebody.messages import Record
+from wholebody.messages import State
 from wholebody.model.layout import Array
 from wholebody.model.snapshot import Snapshot
 from wholebody.perception.camera_model import Lens, Picture
@@ -49,11 +49,11 @@ class GroundMapper:
         self.heights.put_level((low[0] - crawler.gait.shin, high[0] + AHEAD), (low[1] - BESIDE, high[1] + BESIDE))
         ground.look_again()
 
-    def see(self, depth: Picture, state: Record) -> None:
+    def see(self, depth: Picture, state: State) -> None:
         """Take in a picture of depth, and the state in which it was taken."""
         crawler = self.crawler
         q = crawler.q.copy()
-        q[:3], q[3:7], q[7:] = 0.0, state["imu"][0]["orientation"], state["position"]
+        q[:3], q[3:7], q[7:] = 0.0, state.imu[0].orientation, state.position
         at = crawler.model.at(q)
         trunk_to_world = self._trunk_to_world(at)
         camera = np.eye(4)

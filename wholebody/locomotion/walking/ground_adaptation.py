@@ -20,21 +20,40 @@ from wholebody.locomotion.walking.gait import SOLES
 from wholebody.locomotion.walking.pendulum import GRAVITY
 from wholebody.locomotion.walking.swing import FootPoint
 from wholebody.locomotion.walking.target import Target
+from wholebody.messages import Floats, Record
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit
 
 SUPPORTS: tuple[Support, Support, Support] = ("left", "right", "both")
-GROUND_CONTACT = np.dtype(
-    [
-        ("heights", np.float64, 2),
-        ("forces", np.float64, 2),
-        ("swings", np.float64, 2),
-        ("down", np.float64, 2),
-        *((name, np.float64) for name in ("start_height", "duration", "sinking", "level", "rising")),
-    ]
+
+
+class GroundContact(Record):
+    """GroundContact of locomotion.h."""
+
+    heights: Floats
+    forces: Floats
+    swings: Floats
+    down: Floats
+    start_height: float
+    duration: float
+    sinking: float
+    level: float
+    rising: float
+
+
+GROUND_CONTACT = GroundContact.of(
+    np.dtype(
+        [
+            ("heights", np.float64, 2),
+            ("forces", np.float64, 2),
+            ("swings", np.float64, 2),
+            ("down", np.float64, 2),
+            *((name, np.float64) for name in ("start_height", "duration", "sinking", "level", "rising")),
+        ]
+    )
 )
-"""GroundContact of locomotion.h. Of each foot: height, smoothed force, whether it was planned to swing in the last
+"""Of each foot: height, smoothed force, whether it was planned to swing in the last
 cycle, whether it has found the ground. The height at which a swing began, and its time; how fast a foot sinks that
 finds no ground; the height of the ground under the body, and how fast it rises."""
 UPRIGHT: Array = np.zeros(2)
@@ -77,8 +96,9 @@ class Footing:
     def reset(self) -> None:
         """Both feet stand on one level."""
         contact = np.zeros(1, GROUND_CONTACT)
-        self._contact, self._numbers, self._gains = contact[0], contact.view(np.float64), np.zeros(6)
-        self.heights, self._forces, self._down = contact["heights"][0], contact["forces"][0], contact["down"][0]
+        self._contact: GroundContact = contact[0]
+        self._numbers, self._gains = contact.view(np.float64), np.zeros(6)
+        self.heights, self._forces, self._down = self._contact.heights, self._contact.forces, self._contact.down
         self._down[:], self.uneven = 1.0, False
         self._pressed = np.zeros((2, 6))
 
@@ -108,7 +128,7 @@ class Footing:
             *(self._numbers, self._gains, wrench, target.left.height, target.right.height, rise),
             *(target.phase_left, period, SUPPORTS.index(target.support), target.left_share),
         )
-        self.uneven = self.uneven or self.early or bool(self._contact["sinking"] > DEEP)
+        self.uneven = self.uneven or self.early or self._contact.sinking > DEEP
         left, right = self.heights.tolist()
         return replace(
             target,
@@ -116,7 +136,7 @@ class Footing:
             right=FootPoint(target.right.place, right),
             support=SUPPORTS[support],
             left_share=left_share,
-            ground=float(self._contact["level"]),
+            ground=self._contact.level,
         )
 
     early = False
@@ -139,8 +159,18 @@ NOTICED = 0.012
 """rad: ground that is turned by more is not level."""
 LEAST = 1e-6
 """rad: a foot that is turned by less is level."""
-COMPLIANCE = np.dtype([(name, np.float64, shape) for name, shape in _SHAPES])
-"""FootCompliance of locomotion.h."""
+
+
+class FootCompliance(Record):
+    """FootCompliance of locomotion.h."""
+
+    leans: Floats
+    rates: Floats
+    rises: Floats
+    ground: Floats
+
+
+COMPLIANCE = FootCompliance.of(np.dtype([(name, np.float64, shape) for name, shape in _SHAPES]))
 
 
 @dataclass
@@ -187,9 +217,10 @@ class SoleYield:
     def reset(self) -> None:
         """Both feet are level, until they are seen to stand otherwise."""
         self._begins = True
-        feet = np.zeros(1, COMPLIANCE)
-        self.leans, self.ground, self.rises = feet["leans"][0], feet["ground"][0], feet["rises"][0]
-        self._feet = feet.view(np.float64)
+        memory = np.zeros(1, COMPLIANCE)
+        feet: FootCompliance = memory[0]
+        self.leans, self.ground, self.rises = feet.leans, feet.ground, feet.rises
+        self._feet = memory.view(np.float64)
 
     def correct(self, command: Command, balance: Balance, period: float, uneven: bool = True) -> None:
         """Turn the feet; `uneven` says whether ground was found where level ground would not be."""

@@ -23,7 +23,7 @@ from wholebody.locomotion.walking.servo_feed_forward import ServoLead
 from wholebody.locomotion.walking.swing import FootPoint
 from wholebody.locomotion.walking.swing_levelling import LevelSwing
 from wholebody.locomotion.walking.target import Target
-from wholebody.messages import MeasuredMotion, Mode, Record
+from wholebody.messages import MeasuredMotion, Mode, Reference, State
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.robots.robot import Robot
@@ -79,9 +79,9 @@ class Walker:
             return Feet(*(beside_body(Place(0.0, 0.0, 0.0), side, limits.spacing).at for side in OUTWARD))
         return Feet(*(place.seen_from(middle) for place in feet))
 
-    def cycle(self, state: Record, reference: Record) -> None:
+    def cycle(self, state: State, reference: Reference) -> None:
         """Take a state, and say where all joints are to be."""
-        time = float(state["time"])
+        time = state.time
         target = planned = self.pattern.at(time)
         seen = self._estimate(state)
         elapsed, feels = self._elapsed(time), self.stabilizer.feels_ground
@@ -97,17 +97,17 @@ class Walker:
         if command.level_swing and self._recovering:
             self.level.correct(command, target, balance, elapsed)
         self._step(command, target.divergent(balance.com_in_world, balance.com_velocity), time)
-        reference["position"] = self.joints(command, target, elapsed)
-        reference["mode"], reference["mask"] = Mode.POSITION, True
+        reference.position[:] = self.joints(command, target, elapsed)
+        reference.mode[:], reference.mask[:] = Mode.POSITION, True
         self.target, self.balance, self.command = planned, balance, command
 
-    def sense(self, state: Record, target: Target) -> Balance:
+    def sense(self, state: State, target: Target) -> Balance:
         """How the robot stands and moves, in the world of its footsteps; SensorLost if a sensor says nonsense."""
         self._estimate(state)
         return self._anchoring.update(target.left, target.right)
 
-    def _estimate(self, state: Record) -> Balance:
-        if int(state["imu"][0]["measured"]) & GYRO != GYRO:
+    def _estimate(self, state: State) -> Balance:
+        if state.imu[0].measured & GYRO != GYRO:
             raise SensorLost("the IMU does not measure angular velocity any more")
         faults = self.estimator.faults
         not_finite, frozen = faults.not_finite, faults.frozen
@@ -118,15 +118,15 @@ class Walker:
             raise SensorLost(f"{faults.last} reads the same to the last bit while the robot moves: it is frozen")
         return seen
 
-    def cycle_blind(self, time: float, reference: Record) -> None:
+    def cycle_blind(self, time: float, reference: Reference) -> None:
         """The same without sensors: what is planned, led by what the servos need."""
         elapsed = self._elapsed(time)
         target = self.footing.feel_nothing(self.pattern.at(time), elapsed, self.soles.ground)
         command = as_planned(target)
         command.feed_forward = True
         self.soles.hold(command)
-        reference["position"] = self.joints(command, target, elapsed)
-        reference["mode"], reference["mask"] = Mode.POSITION, True
+        reference.position[:] = self.joints(command, target, elapsed)
+        reference.mode[:], reference.mask[:] = Mode.POSITION, True
 
     def adopt(self, gait: Gait, time: float, keep: int) -> None:
         """Walk otherwise after the first so many steps to come; with another height only before the robot stands."""

@@ -115,7 +115,7 @@ def _follow(session: Session, before: Picture, goals: dict[str, float]) -> None:
                 if passed > duration and max(_errors(connection, goals).values()) < ARRIVED / 20:
                     break
         except KeyboardInterrupt:
-            connection.move({name: float(connection.state["reference"][index[name]]) for name in goals})
+            connection.move({name: float(connection.state.reference[index[name]]) for name in goals})
             session.say("held where it was")
             raise
     _tell_arrival(session, before, goals, _errors(connection, goals), connection.now - start)
@@ -125,18 +125,21 @@ def _gather(connection: Connection, goals: dict[str, float]) -> dict[str, float]
     """Where the joints begin: at their commands; one far from it, as after homing, has it brought to where it is."""
     _wait(connection)
     index, state = connection.index, connection.state
-    begin = {name: float(state["reference"][index[name]]) for name in goals}
-    measured = {name: float(state["position"][at]) for name in goals if state["measured"][at := index[name]]}
+    begin = {name: float(state.reference[index[name]]) for name in goals}
+    measured = {name: float(state.position[at]) for name in goals if state.measured[at := index[name]]}
     begin |= {name: at for name, at in measured.items() if abs(at - begin[name]) > APART}
     until = connection.now + GATHER_SECONDS
-    while connection.now < until and any(abs(state["reference"][index[n]] - at) > ARRIVED for n, at in begin.items()):
+    while connection.now < until:
+        commanded = connection.state.reference
+        if all(abs(commanded[index[name]] - at) <= ARRIVED for name, at in begin.items()):
+            break
         connection.move(begin)
         _wait(connection)
     return begin
 
 
 def _errors(connection: Connection, goals: dict[str, float]) -> dict[str, float]:
-    position = connection.state["position"]
+    position = connection.state.position
     return {name: abs(goal - float(position[connection.index[name]])) for name, goal in goals.items()}
 
 

@@ -172,6 +172,6 @@ class Requests:
         """Stop the robot by the emergency channel, which needs nobody to answer."""
         with Channel(self.names.stop, messages.event()) as channel, channel.writer() as writer:
             message = writer.message
-            message["time"], message["source"] = time.monotonic(), b"console"
-            message["name"], message["text"] = b"stop", b"a console asked for it"
+            message.time, message.source = time.monotonic(), "console"
+            message.name, message.text = "stop", "a console asked for it"
             writer.put()

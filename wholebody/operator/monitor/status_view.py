@@ -7,7 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from wholebody.messages import Filter, Measured, MeasuredMotion, MeasuredWrench, Record, Status, labels
+from wholebody.messages import (
+    Filter,
+    ForceTorque,
+    Imu,
+    Measured,
+    MeasuredMotion,
+    MeasuredWrench,
+    Reference,
+    Report,
+    State,
+    Status,
+    labels,
+)
 from wholebody.rotations import roll_pitch_yaw
 
 FAULTS = (
@@ -155,32 +167,32 @@ def filter_words(kind: int, value: float) -> str:
 
 
 def joint_views(
-    state: Record, report: Record | None, wanted: dict[str, Record], groups: dict[str, str]
+    state: State, report: Report | None, wanted: dict[str, Reference], groups: dict[str, str]
 ) -> tuple[JointView, ...]:
     """Every joint of a state; `wanted` has the newest reference of each controller."""
     views = []
-    measured = {flag: (state["measured"] & flag) != 0 for flag in Measured}
+    measured = {flag: (state.measured & flag) != 0 for flag in Measured}
     for i, name in enumerate(labels(state.dtype)):
-        flags = Status(int(state["status"][i]))
+        flags = Status(int(state.status[i]))
         controller, reference = "", None
-        if report is not None and report["owner"][i] >= 0:
-            controller = text(report["controller"][report["owner"][i]])
+        if report is not None and report.owner[i] >= 0:
+            controller = text(report.controller[report.owner[i]])
             theirs = wanted.get(controller)
-            reference = float(theirs["position"][i]) if theirs is not None and theirs["mask"][i] else None
+            reference = float(theirs.position[i]) if theirs is not None and theirs.mask[i] else None
         views.append(
             JointView(
                 name=name,
                 group=groups.get(name, ""),
-                command=float(state["reference"][i]),
+                command=float(state.reference[i]),
                 reference=reference,
                 **{flag.name.lower(): _value(state, flag, i, measured) for flag in _SHOWN},  # type: ignore[union-attr]
                 on=Status.CONTROL_ON in flags,
                 homed=Status.HOMED in flags,
                 faults=words(flags & FAULTS),
                 controller=controller,
-                leased=report is not None and bool(report["leased"][i]),
-                filter="" if report is None else filter_words(int(report["filter"][i]), report["filter_value"][i]),
-                refused=0 if report is None else int(report["refused_by_joint"][i]),
+                leased=report is not None and bool(report.leased[i]),
+                filter="" if report is None else filter_words(int(report.filter[i]), report.filter_value[i]),
+                refused=0 if report is None else int(report.refused_by_joint[i]),
             )
         )
     return tuple(views)
@@ -189,42 +201,38 @@ def joint_views(
 _SHOWN = (Measured.POSITION, Measured.VELOCITY, Measured.EFFORT, Measured.CURRENT, Measured.TEMPERATURE)
 
 
-def _value(state: Record, flag: Measured, joint: int, measured: dict[Measured, Any]) -> float | None:
-    return float(state[str(flag.name).lower()][joint]) if measured[flag][joint] else None
+def _value(state: State, flag: Measured, joint: int, measured: dict[Measured, Any]) -> float | None:
+    return float(getattr(state, str(flag.name).lower())[joint]) if measured[flag][joint] else None
 
 
-def sensor_views(state: Record) -> tuple[SensorView, ...]:
+def sensor_views(state: State) -> tuple[SensorView, ...]:
     """Every sensor of a state."""
-    imus = zip(labels(state.dtype, "imus"), _records(state, "imu"), strict=True)
-    wrenches = zip(labels(state.dtype, "force_torques"), _records(state, "force_torque"), strict=True)
+    imus = zip(labels(state.dtype, "imus"), state.imu, strict=True)
+    wrenches = zip(labels(state.dtype, "force_torques"), state.force_torque, strict=True)
     return tuple(
         [SensorView(name, "imu", _motion(record)) for name, record in imus]
         + [SensorView(name, "force_torque", _wrench(record)) for name, record in wrenches]
     )
 
 
-def _motion(imu: Record) -> dict[str, float | None]:
-    roll, pitch, yaw = roll_pitch_yaw(imu["orientation"])
-    flags = MeasuredMotion(int(imu["measured"]))
+def _motion(imu: Imu) -> dict[str, float | None]:
+    roll, pitch, yaw = roll_pitch_yaw(imu.orientation)
+    flags = MeasuredMotion(imu.measured)
     tilts, turns = MeasuredMotion.ROLL_AND_PITCH in flags, MeasuredMotion.YAW in flags
     axes = {"roll": roll if tilts else None, "pitch": pitch if tilts else None, "yaw": yaw if turns else None}
     for prefix, quantity in (("w", "angular_velocity"), ("a", "linear_acceleration")):
-        for axis, value in zip("xyz", imu[quantity], strict=True):
+        for axis, value in zip("xyz", getattr(imu, quantity), strict=True):
             axes[prefix + axis] = float(value) if MeasuredMotion[f"{quantity}_{axis}".upper()] in flags else None
     return axes
 
 
-def _wrench(sensor: Record) -> dict[str, float | None]:
-    flags = MeasuredWrench(int(sensor["measured"]))
+def _wrench(sensor: ForceTorque) -> dict[str, float | None]:
+    flags = MeasuredWrench(sensor.measured)
     axes: dict[str, float | None] = {}
     for prefix, quantity in (("F", "force"), ("M", "torque")):
-        for axis, value in zip("xyz", sensor[quantity], strict=True):
+        for axis, value in zip("xyz", getattr(sensor, quantity), strict=True):
             axes[prefix + axis] = float(value) if MeasuredWrench[f"{quantity}_{axis}".upper()] in flags else None
     return axes
-
-
-def _records(state: Record, name: str) -> Any:
-    return state[name] if name in (state.dtype.names or ()) else ()
 
 
 def stage_views(names: tuple[str, ...], took: Any) -> tuple[StageView, ...]:

@@ -11,7 +11,7 @@ from wholebody import robots
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.errors import NoRobot, WholebodyError
-from wholebody.messages import Record, Refusal, labels
+from wholebody.messages import Event, Reference, Refusal, Report, State, States, Tick, Timing, Timings, labels
 from wholebody.operator.monitor.status_view import (
     ControllerView,
     EventView,
@@ -45,9 +45,9 @@ class Watcher:
 
     def __init__(self, name: str = "") -> None:
         names = self.names = Names(name)
-        self._state, self._report = Subscription(names.state), Subscription(names.report)
-        self._tick, self._timing = Subscription(names.tick), Subscription(names.timing)
-        self._events = Subscription(names.events)
+        self._state, self._report = Subscription(names.state, State), Subscription(names.report, Report)
+        self._tick, self._timing = Subscription(names.tick, Tick), Subscription(names.timing, Timing)
+        self._events = Subscription(names.events, Event)
         self._wanted: dict[str, Subscription] = {}
         self._shown_stages: tuple[StageView, ...] = ()
         self._stages_at = 0.0
@@ -73,9 +73,11 @@ class Watcher:
             raise NoRobot(nothing_runs(self.names.robot))
         past, uptime = self._state.past(RECENT), self._uptime(tick)
         robot, behind, groups = self._description(process)
-        names = [] if report is None else [text(name) for name in report["controller"]]
+        names = [] if report is None else [text(name) for name in report.controller]
         wanted = {
-            name: self._wanted.setdefault(name, Subscription(self.names.reference(name))) for name in names if name
+            name: self._wanted.setdefault(name, Subscription(self.names.reference(name), Reference))
+            for name in names
+            if name
         }
         newest = {name: message for name, tap in wanted.items() if (message := tap.take()) is not None}
         return Picture(
@@ -85,19 +87,19 @@ class Watcher:
             process=process,
             uptime=uptime,
             silent=self._state.age,
-            time=float(state["time"]),
-            tick=int(state["tick"]),
+            time=state.time,
+            tick=state.tick,
             rate=past.rate,
-            speed=0.0 if past.span == 0 else float(np.ptp(past.messages["time"])) / past.span,
-            period=0.0 if tick is None else float(tick["period"]),
-            missed=0 if tick is None else int(tick["missed"]),
-            stopped=report is not None and bool(report["stopped"]),
+            speed=0.0 if past.span == 0 else float(np.ptp(States(past.messages).time)) / past.span,
+            period=0.0 if tick is None else tick.period,
+            missed=0 if tick is None else tick.missed,
+            stopped=report is not None and report.stopped,
             joints=joint_views(state, report, newest, groups),
             sensors=sensor_views(state),
             controllers=() if report is None else self._controllers(report, names, wanted),
             refusals={}
             if report is None
-            else {kind.name.lower().replace("_", " "): int(report["refused"][kind]) for kind in Refusal},
+            else {kind.name.lower().replace("_", " "): int(report.refused[kind]) for kind in Refusal},
             stages=self._stages(),
             events=self._recent_events(uptime),
         )
@@ -113,21 +115,21 @@ class Watcher:
         tick = self._tick.take()
         if report is None or tick is None:
             raise NoRobot(nothing_runs(self.names.robot))
-        limits = np.minimum(report["step_limit"] / tick["period"], FASTEST)
+        limits = np.minimum(report.step_limit / tick.period, FASTEST)
         return {joint: float(limit) for joint, limit in zip(labels(report.dtype), limits, strict=True)}
 
     def _controllers(
-        self, report: Record, names: list[str], wanted: dict[str, Subscription]
+        self, report: Report, names: list[str], wanted: dict[str, Subscription]
     ) -> tuple[ControllerView, ...]:
         joints = np.array(labels(report.dtype))
         return tuple(
             ControllerView(
                 name=name,
-                received=int(report["received"][i]),
+                received=int(report.received[i]),
                 rate=wanted[name].past(RECENT).rate,
-                period=float(report["period"][i]),
+                period=float(report.period[i]),
                 age=wanted[name].age if math.isfinite(wanted[name].age) else None,
-                joints=tuple(str(joint) for joint in joints[report["owner"] == i]),
+                joints=tuple(str(joint) for joint in joints[report.owner == i]),
             )
             for i, name in enumerate(names)
             if name
@@ -137,7 +139,7 @@ class Watcher:
         self._events.take()
         past, now = self._events.past(EVENTS), time.monotonic()
         return tuple(
-            EventView(text(message["name"]), text(message["text"]), now - float(stamp))
+            EventView(message.name, message.text, now - float(stamp))
             for stamp, message in zip(past.stamps, past.messages, strict=True)
             if now - stamp < within
         )
@@ -146,8 +148,8 @@ class Watcher:
         """The stages over the last cycles; made once a second, because that is a thousand messages."""
         newest, now = self._timing.take(), time.monotonic()
         if newest is not None and now > self._stages_at + STAGES_EVERY:
-            rows = self._timing.past(LOOK_BACK).messages
-            took = np.column_stack([rows["took"], rows["took"].sum(1), rows["late"]])
+            rows = Timings(self._timing.past(LOOK_BACK).messages)
+            took = np.column_stack([rows.took, rows.took.sum(1), rows.late])
             names = (*labels(newest.dtype, "stages"), "work", "late")
             self._shown_stages, self._stages_at = stage_views(names, took) if len(took) else (), now
         return self._shown_stages
@@ -166,11 +168,11 @@ class Watcher:
             self._known = process, plan.robot if plan else "", plan.behind if plan else "", groups
         return self._known[1:]
 
-    def _uptime(self, tick: Record | None) -> float:
+    def _uptime(self, tick: Tick | None) -> float:
         """Seconds since the daemon began; by its beats, if it is not one that we began, and 0 if it is gone."""
         if self.process is None:
             return 0.0
         ours = running_as(DAEMON, self.names.robot)
         if ours is not None:
             return time.monotonic() - ours.begun
-        return 0.0 if tick is None else float(tick["number"] * tick["period"])
+        return 0.0 if tick is None else float(tick.number * tick.period)

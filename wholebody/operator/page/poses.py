@@ -10,6 +10,7 @@ import numpy as np
 from wholebody.channels import Channel, Reader
 from wholebody.drivers import Names
 from wholebody.errors import ChannelError
+from wholebody.messages import State
 from wholebody.robots.geometry import standing
 from wholebody.robots.robot import Array, Joint, Placement, Robot, Shape
 from wholebody.rotations import quaternion_of_matrix
@@ -29,7 +30,7 @@ class Poses:
         self._base, self._measured, self._told = self._numbers[:7], self._numbers[7 : 7 + n], self._numbers[7 + n :]
         at = standing(robot, "stand" if "stand" in robot.postures else next(iter(robot.postures), "stand"))
         self._base[:3], self._base[3:] = at[:3, 3], xyzw(at[:3, :3])
-        self._reader: Reader | None = None
+        self._reader: Reader[State] | None = None
 
     def newest(self) -> bytes | None:
         """The newest state; None if there is none since the last one."""
@@ -45,8 +46,8 @@ class Poses:
         base = self._where()
         if base is not None:
             self._base[:3], self._base[3:] = base[:3, 3], xyzw(base[:3, :3])
-        np.copyto(self._measured, np.nan_to_num(state["position"]), casting="same_kind")
-        np.copyto(self._told, np.nan_to_num(state["reference"]), casting="same_kind")
+        np.copyto(self._measured, np.nan_to_num(state.position), casting="same_kind")
+        np.copyto(self._told, np.nan_to_num(state.reference), casting="same_kind")
         return self._numbers.tobytes()
 
 

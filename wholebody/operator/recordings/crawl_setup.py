@@ -14,7 +14,7 @@ from wholebody.behaviors.lying_motions import ONTO_LIMBS, KeyFrameMotions
 from wholebody.locomotion.crawling.crawler import Crawler
 from wholebody.locomotion.crawling.footholds import RoughGround, WatchedGround
 from wholebody.locomotion.crawling.ground_mapper import EVEN, GroundMapper
-from wholebody.messages import Record
+from wholebody.messages import Reference, State
 from wholebody.model import Model
 from wholebody.model.layout import Array
 from wholebody.motion import files
@@ -65,12 +65,12 @@ class Eye:
         self._bias = LENS.bias * float(self._random.standard_normal())
         self._neck, self._next, self._began = _nodding(crawler.model.robot), 0.0, math.inf
 
-    def look(self, state: Record, reference: Record) -> None:
+    def look(self, state: State, reference: Reference) -> None:
         """One cycle, after the crawler's: the head nods at first; a picture now and then."""
-        time = float(state["time"])
+        time = state.time
         self._began = min(self._began, time)
         since = time - self._began
-        reference["position"][self._neck] += NOD * max(0.0, min(since / NODS, 1.0, NODDING - since))
+        reference.position[self._neck] += NOD * max(0.0, min(since / NODS, 1.0, NODDING - since))
         if time >= self._next:
             self._next = time + PERIOD
             depth = self._simulation.depth(self.mapper.camera.name, LENS.width, LENS.height)
@@ -83,7 +83,7 @@ def _nodding(robot: Robot) -> list[int]:
     return [robot.joint_names.index(name) for name in names]
 
 
-Controller = Callable[[Record, Record], bool]
+Controller = Callable[[State, Reference], bool]
 """Fills a reference from a state; False when it is done."""
 
 SETTLE = 1.0
@@ -132,10 +132,10 @@ def played(robot: Robot, name: str) -> Controller:
     motion = KeyFrameMotions(robot, [name])
     ended: list[float] = []
 
-    def controller(state: Record, reference: Record) -> bool:
+    def controller(state: State, reference: Reference) -> bool:
         if motion.cycle(state, reference) and not ended:
-            ended.append(float(state["time"]))
-        return not ended or float(state["time"]) - ended[0] < SETTLE
+            ended.append(state.time)
+        return not ended or state.time - ended[0] < SETTLE
 
     return controller
 

@@ -34,8 +34,8 @@ class Film:
             return
         self._next = max(self._next, simulation.time) + 1 / RATE
         message, base = self._writer.message, simulation.base_to_world
-        message["position"] = simulation.truth["position"]
-        message["base"] = (*base[:3, 3], *_roll_pitch_yaw(base))
+        message.position[:] = simulation.truth.position
+        message.base[:] = (*base[:3, 3], *_roll_pitch_yaw(base))
         self._writer.put()
 
     def __enter__(self) -> Self:
@@ -44,7 +44,7 @@ class Film:
 
     def __exit__(self, *_: object) -> None:
         """Say that it is over, and wait for what is still to be drawn."""
-        self._writer.message["over"] = True
+        self._writer.message.over = True
         self._writer.put()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._drawer.process.wait(PATIENCE)

@@ -91,7 +91,7 @@ class WalkedWorld(Simulation):
     def _note(self) -> None:
         com, up = self.com_in_world, self.base_to_world[:3, :3]
         loads = [0.0, 0.0]
-        forces = self.truth["force_torque"]["force"]
+        forces = self.truth.force_torque.force
         for number, sensor in enumerate(self.robot.sensors_of("force_torque")):
             for side, sole in enumerate(("left_sole", "right_sole")):
                 if sensor.link == self.robot.surface(sole).link:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from wholebody.behaviors.walking_goals import Doing
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
-from wholebody.messages import Record, Status, labels
+from wholebody.messages import Report, State, Status, labels
 from wholebody.operator.map import Map
 from wholebody.operator.monitor.status_view import FAULTS, sensor_views, words
 from wholebody.operator.robot.localization import Sighting
@@ -30,8 +30,8 @@ class Troubles:
 
     def __init__(self, name: str, doing: Callable[[], Doing | None]) -> None:
         self._state, self._report, self._doing = (
-            Subscription(Names(name).state),
-            Subscription(Names(name).report),
+            Subscription(Names(name).state, State),
+            Subscription(Names(name).report, Report),
             doing,
         )
         self._walked = False  # whether a walking controller ever ran
@@ -52,7 +52,7 @@ class Troubles:
         state, report = self._state.take(), self._report.take()
         if state is None or self._state.age > SILENT:
             yield f"the robot is silent: no state for more than {SILENT:g} s"
-        if report is not None and report["stopped"]:
+        if report is not None and report.stopped:
             yield "the daemon holds every joint; RESUME lets it go on"
         if state is not None:
             now = time.monotonic()
@@ -69,14 +69,14 @@ class Troubles:
         self._walked = self._walked or doing is not None
 
 
-def _faults(state: Record) -> Iterator[str]:
-    faulty = state["status"] & int(FAULTS)
+def _faults(state: State) -> Iterator[str]:
+    faulty = state.status & int(FAULTS)
     for number in faulty.nonzero()[0]:
         found = ", ".join(words(Status(int(faulty[number]))))
         yield f"joint {labels(state.dtype)[number]}: {found}"
 
 
-def of_state(state: Record) -> dict[str, str]:
+def of_state(state: State) -> dict[str, str]:
     """The robot's time, IMUs, force-torque sensors and joints."""
     readings = {
         f"{sensor.name}.{axis}": f"{value:.4g}"
@@ -84,9 +84,9 @@ def of_state(state: Record) -> dict[str, str]:
         for axis, value in sensor.axes.items()
         if value is not None
     }
-    joints = zip(labels(state.dtype), state["position"], strict=True)
+    joints = zip(labels(state.dtype), state.position, strict=True)
     readings |= {f"joint.{name}": f"{position:.4f}" for name, position in joints}
-    return readings | {"time": f"{float(state['time']):.3f}"}
+    return readings | {"time": f"{state.time:.3f}"}
 
 
 def of_place(sighting: Sighting, map: Map) -> dict[str, str]:

@@ -12,7 +12,7 @@ from wholebody.behaviors.base_pose import BasePose
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.locomotion.walking.footsteps import Place
-from wholebody.messages import Record
+from wholebody.messages import State
 from wholebody.operator.rcp.commands import Position
 from wholebody.robots.robot import Array
 
@@ -58,7 +58,7 @@ class Whereabouts:
     """
 
     def __init__(self, name: str, planned: Callable[[], Place | None]) -> None:
-        self._state, self._pose = Subscription(Names(name).state), BasePose(name)
+        self._state, self._pose = Subscription(Names(name).state, State), BasePose(name)
         self._planned = planned
         self._shift = 0.0, 0.0
         self._told = 1.0
@@ -68,7 +68,7 @@ class Whereabouts:
         self._looked = 0.0
         self._pace = Pace()
 
-    def state(self) -> Record | None:
+    def state(self) -> State | None:
         """The newest state; None if there is none."""
         return self._state.take()
 
@@ -81,12 +81,12 @@ class Whereabouts:
 
     def _look(self) -> Sighting:
         state, base = self.state(), self.base()
-        known = state is not None and bool(state["base"]["known"])
+        known = state is not None and state.base.known
         if base is None:
             place = self._planned() or Place(0.0, 0.0, 0.0)
         else:
             place = Place(float(base[0, 3]), float(base[1, 3]), math.atan2(base[1, 0], base[0, 0]))
-        speed = 0.0 if state is None else self._pace.at(float(state["time"]), place)
+        speed = 0.0 if state is None else self._pace.at(state.time, place)
         self._walk(place)
         sure = self._told if known else self._told * 0.5 ** (self._walked / HALF_AS_SURE)
         return Sighting(Place(place.x + self._shift[0], place.y + self._shift[1], place.yaw), speed, sure)

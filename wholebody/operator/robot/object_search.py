@@ -92,12 +92,12 @@ class Looking:
     def positions(self) -> Array | None:
         """Of all joints, as measured; None if nobody tells."""
         state = self._where.state()
-        return None if state is None else np.nan_to_num(state["position"])
+        return None if state is None else np.nan_to_num(state.position)
 
     def now(self) -> float:
         """Seconds of the robot's time."""
         state = self._where.state()
-        return 0.0 if state is None else float(state["time"])
+        return 0.0 if state is None else state.time
 
     def at(self, name: str) -> Iterator[Step]:
         """Point the head at a thing, and look until one is sure enough to grasp it."""

@@ -20,7 +20,6 @@ from wholebody.channels.owned import Opened
 from wholebody.drivers import Names
 from wholebody.errors import BadConfiguration, DeskTaken, TooManyWriters, UnknownName
 from wholebody.operator.map import Block, Map, read_map
-from wholebody.operator.monitor.status_view import text
 from wholebody.operator.rcp.users import ROLES, User, entry, read_users
 from wholebody.operator.rcp.users import Role as UserRole
 from wholebody.processes import lifecycle
@@ -144,13 +143,13 @@ class DeskPlace(Opened):
     def announce(self, where: str) -> None:
         """Say where people can talk to the robot."""
         message = self._announcement.message
-        message["time"], message["source"], message["name"] = time.monotonic(), b"desk", b"open"
-        message["text"] = f"{where}, process {os.getpid()}".encode()
+        message.time, message.source, message.name = time.monotonic(), "desk", "open"
+        message.text = f"{where}, process {os.getpid()}"
         self._announcement.put()
 
     def _elsewhere(self) -> str:
-        with Channel(self._name) as channel, channel.reader() as reader:
+        with Channel(self._name, kind=messages.Event) as channel, channel.reader() as reader:
             processes = channel.writer_processes()
             if reader.latest():
-                return text(reader.message["text"])
+                return reader.message.text
             return ", ".join(f"process {each}" for each in processes)

@@ -5,34 +5,38 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from wholebody.behaviors.state_machine import ENDING
+from wholebody.behaviors.state_machine import ENDING, MachineMessage
 from wholebody.channels import directory
 from wholebody.channels.subscription import Subscription
-from wholebody.control.introspection.markers import DIRECTION, FRAME, POINT
+from wholebody.control.introspection.markers import DIRECTION, FRAME, POINT, Marker, MarkerMessage
 from wholebody.drivers import Names
+from wholebody.messages import Record
 
 LOOK_EVERY = 1.0
 """s from one look for new channels to the next."""
 
 
-class Taps:
+M = TypeVar("M", bound=Record)
+
+
+class Taps(Generic[M]):
     """ROBOT.NAME.ENDING, by NAME."""
 
-    def __init__(self, robot: str, ending: str) -> None:
-        self._first, self._ending = f"{Names(robot).robot}.", ending
-        self._taps: dict[str, Subscription] = {}
+    def __init__(self, robot: str, ending: str, kind: type[M]) -> None:
+        self._first, self._ending, self._kind = f"{Names(robot).robot}.", ending, kind
+        self._taps: dict[str, Subscription[M]] = {}
         self._looked = float("-inf")
 
-    def all(self) -> dict[str, Subscription]:
+    def all(self) -> dict[str, Subscription[M]]:
         """All that there were, in the order in which they came."""
         if time.monotonic() > self._looked + LOOK_EVERY:
             self._looked = time.monotonic()
             for name in sorted(directory.names()):
                 if name.startswith(self._first) and name.endswith(self._ending):
                     short = name[len(self._first) : -len(self._ending)]
-                    self._taps.setdefault(short, Subscription(name))
+                    self._taps.setdefault(short, Subscription(name, self._kind))
         return self._taps
 
 
@@ -40,7 +44,7 @@ class StateMachines:
     """Those of programs that run (behaviors/state_machine_channel.py)."""
 
     def __init__(self, name: str) -> None:
-        self._taps = Taps(name, ENDING)
+        self._taps = Taps(name, ENDING, MachineMessage)
 
     def newest(self) -> list[dict[str, Any]]:
         """Each machine with its states, transitions and current state; those inside states come after theirs."""
@@ -48,7 +52,7 @@ class StateMachines:
         for tap in self._taps.all().values():
             message = tap.take()
             if message is not None and tap.writers:
-                found += json.loads(bytes(message["text"][: int(message["size"])]))["machines"]
+                found += json.loads(bytes(message.text[: message.size]))["machines"]
         return found
 
 
@@ -64,7 +68,7 @@ class TaskMarkers:
 
     def __init__(self, name: str, on_map: OnMap) -> None:
         """`on_map` says where a place of the robot's world is on the map."""
-        self._taps, self._on_map = Taps(name, MARKERS_ENDING), on_map
+        self._taps, self._on_map = Taps(name, MARKERS_ENDING, MarkerMessage), on_map
 
     def newest(self) -> list[dict[str, Any]]:
         """All of them, as they are now."""
@@ -72,31 +76,31 @@ class TaskMarkers:
         for controller, tap in self._taps.all().items():
             message = tap.take()
             if message is not None and tap.age < GONE:
-                found += [self._marker(controller, each) for each in message["markers"]]
+                found += [self._marker(controller, each) for each in message.markers]
         return found
 
-    def _marker(self, controller: str, marker: Any) -> dict[str, Any]:
-        path = marker["parameter"].decode()
+    def _marker(self, controller: str, marker: Marker) -> dict[str, Any]:
+        path = marker.parameter
         return {
-            "name": f"{controller}:{marker['task'].decode()}",
+            "name": f"{controller}:{marker.task}",
             "parameter": f"{controller}:{path}" if path else "",
-            "enabled": bool(marker["enabled"]),
+            "enabled": marker.enabled,
             "goal": self._place(marker, "goal_"),
             "actual": self._place(marker, ""),
             "reference": {
-                "position": self._mapped(marker["reference_position"]),
-                "orientation": marker["reference_orientation"].tolist(),
+                "position": self._mapped(marker.reference_position),
+                "orientation": marker.reference_orientation.tolist(),
             },
         }
 
-    def _place(self, marker: Any, which: str) -> dict[str, Any]:
+    def _place(self, marker: Marker, which: str) -> dict[str, Any]:
         """A point, and which way it is turned or points, if that counts; what it is not, is null."""
-        shows = int(marker["shows"])
+        shows = marker.shows
         return {
-            "position": self._mapped(marker[f"{which}position"]),
+            "position": self._mapped(getattr(marker, f"{which}position")),
             "point": bool(shows & POINT),
-            "orientation": marker[f"{which}orientation"].tolist() if shows & FRAME else None,
-            "direction": marker[f"{which}direction"].tolist() if shows & DIRECTION else None,
+            "orientation": getattr(marker, f"{which}orientation").tolist() if shows & FRAME else None,
+            "direction": getattr(marker, f"{which}direction").tolist() if shows & DIRECTION else None,
         }
 
     def _mapped(self, position: Any) -> list[float]:

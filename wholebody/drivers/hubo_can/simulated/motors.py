@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from wholebody import messages
 from wholebody.drivers.hubo_can.replies import HOMED, MotorStatus
 from wholebody.drivers.hubo_can.simulated.homing import Homing
 from wholebody.drivers.interface import Plant
@@ -91,11 +92,11 @@ class Motors:
         self.plant, self.counts_per_radian, self.homing = plant, counts_per_radian, homing
         self.duty_driven = duty_driven
         self.time = 0.0
-        self.state = np.zeros(1, robot.state_dtype())[0]
+        self.state = messages.new(robot.state_dtype())
         self.plant.read(self.state)
-        self.position: Array = self.state["position"]
-        self.velocity: Array = self.state["velocity"]
-        self.effort: Array = self.state["effort"]
+        self.position = self.state.position
+        self.velocity = self.state.velocity
+        self.effort = self.state.effort
         self.zero = np.zeros(n) if homed else self.position.copy()
         self.home = np.full(n, HOMED if homed else 0)
         self.flags: npt.NDArray[np.uint32] = np.zeros(n, np.uint32)

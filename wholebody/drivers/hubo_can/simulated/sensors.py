@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from wholebody.drivers.hubo_can import replies
 from wholebody.drivers.hubo_can.commands import Sense
 from wholebody.drivers.hubo_can.frames import Frame
 from wholebody.drivers.hubo_can.replies import ForceTorque, Motion, Tilt
 from wholebody.drivers.hubo_can.wiring import SensorNode, Wiring
-from wholebody.messages import Record
+from wholebody.messages import State
 from wholebody.robots.robot import Robot
 
 _WRENCH = (Sense.RAW, Sense.SCALED, Sense.SCALED_WRENCH_RAW_ACCELERATION, Sense.RAW_WRENCH, Sense.WRENCH)
@@ -33,12 +31,9 @@ class Node:
 class SimulatedSensors:
     """All sensors of a robot; they read off a state that somebody else keeps up to date."""
 
-    def __init__(self, robot: Robot, wiring: Wiring, state: Record) -> None:
+    def __init__(self, robot: Robot, wiring: Wiring, state: State) -> None:
         self._state = state
-        wrenches = robot.sensors_of("force_torque")
-        self._torque, self._force = (
-            state["force_torque"][axes] if wrenches else np.zeros((0, 3)) for axes in ("torque", "force")
-        )
+        self._torque, self._force = state.force_torque.torque, state.force_torque.force
         places = {
             sensor.name: place
             for kind in ("imu", "force_torque")
@@ -91,16 +86,16 @@ class SimulatedSensors:
         return x, y, float(self._force[node.place, 2])
 
     def _motion(self, node: Node) -> Motion:
-        sensor = self._state["imu"][node.place]
-        roll, pitch = roll_and_pitch(*sensor["orientation"].tolist())
-        rates = sensor["angular_velocity"]
+        sensor = self._state.imu[node.place]
+        roll, pitch = roll_and_pitch(*sensor.orientation.tolist())
+        rates = sensor.angular_velocity
         return Motion(roll, pitch, float(rates[0]), float(rates[1]))
 
     def _tilt(self, node: Node) -> Tilt:
         """The tilt of the pelvis plus the sum of the leg's joints about the same axis: right for small angles."""
-        imu = self._state["imu"][0]["orientation"] if "imu" in (self._state.dtype.names or ()) else (0, 0, 0, 1)
+        imu = self._state.imu[0].orientation if self._state.imu else (0, 0, 0, 1)
         roll, pitch = roll_and_pitch(*(float(value) for value in imu))
-        position = self._state["position"]
+        position = self._state.position
         x = roll + sum(float(position[joint]) for joint in node.roll)
         y = pitch + sum(float(position[joint]) for joint in node.pitch)
         return Tilt(x, y, math.cos(x) * math.cos(y))

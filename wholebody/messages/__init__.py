@@ -1,0 +1,107 @@
+"""The records that processes exchange: fixed layouts, built from a robot's joint list, and typed views of them.
+
+state = messages.state(["RHY", "RHR"], imus=["pelvis"], force_torques=["right_foot"])
+with Channel("hubo.state", state) as channel, channel.reader() as reader:
+    reader.latest()
+    reader.message.position, reader.message.imu[0].orientation
+kept = reader.message.copy()
+empty = messages.new(state)
+"""
+
+from wholebody.messages.flags import (
+    ALL_JOINTS,
+    Filter,
+    Measured,
+    MeasuredMotion,
+    MeasuredWrench,
+    Mode,
+    Refusal,
+    Silence,
+    Status,
+    Verb,
+)
+from wholebody.messages.layouts import (
+    MAX_CONTROLLERS,
+    NAME_SIZE,
+    TEXT_SIZE,
+    board_command,
+    board_reply,
+    event,
+    labels,
+    offset,
+    reference,
+    report,
+    state,
+    tick,
+    timing,
+)
+from wholebody.messages.record import Booleans, Dtype, Floats, Integers, Record, Rows, Texts, new, watched
+from wholebody.messages.views import (
+    Base,
+    BoardCommand,
+    BoardReply,
+    Event,
+    ForceTorque,
+    ForceTorques,
+    Imu,
+    Imus,
+    Reference,
+    References,
+    Report,
+    State,
+    States,
+    Tick,
+    Timing,
+    Timings,
+)
+
+__all__ = [
+    "ALL_JOINTS",
+    "MAX_CONTROLLERS",
+    "NAME_SIZE",
+    "TEXT_SIZE",
+    "Base",
+    "BoardCommand",
+    "BoardReply",
+    "Booleans",
+    "Dtype",
+    "Event",
+    "Filter",
+    "Floats",
+    "ForceTorque",
+    "ForceTorques",
+    "Imu",
+    "Imus",
+    "Integers",
+    "Measured",
+    "MeasuredMotion",
+    "MeasuredWrench",
+    "Mode",
+    "Record",
+    "Reference",
+    "References",
+    "Refusal",
+    "Report",
+    "Rows",
+    "Silence",
+    "State",
+    "States",
+    "Status",
+    "Texts",
+    "Tick",
+    "Timing",
+    "Timings",
+    "Verb",
+    "board_command",
+    "board_reply",
+    "event",
+    "labels",
+    "new",
+    "offset",
+    "reference",
+    "report",
+    "state",
+    "tick",
+    "timing",
+    "watched",
+]
