@@ -42,13 +42,13 @@ ADDING = (
     ),
     (
         "driver",
-        "`wholebody/drivers/NAME.py`, a RobotInterface, and a function in `wholebody/cli/interfaces.py`",
-        "`wholebody.interfaces` for `wholebody run`; not yet behind the daemon: `wholebody/processes/daemon.py`",
+        "`wholebody/drivers/NAME.py`, a RobotInterface; or `path/to/file.py:Class`",
+        "`wholebody.drivers`; `wholebody start --driver NAME`, `wholebody drivers check NAME`",
     ),
     ("task", "`wholebody/tasks/NAME.py`, a Task: error and Jacobian", "`wholebody.tasks`"),
     ("constraint", "`wholebody/constraints/NAME.py`, a Constraint: a Jacobian", "`wholebody.constraints`"),
     ("controller", "`wholebody/control/NAME.py`, a class with `solve`", "`wholebody.controllers`"),
-    ("clock", "`wholebody/cli/interfaces.py`, a function of a period", "`wholebody.clocks`"),
+    ("clock", "`wholebody/drivers/interface.py`, a class that is called with a period", "`wholebody.clocks`"),
     (
         "stabilizer",
         "`wholebody/locomotion/balance/NAME.py`, a Stabilizer: `correct(target, balance, period)`",

@@ -13,9 +13,11 @@ LADDER = (
     ("_kernels", "errors", "rotations"),
     ("messages", "plugins", "realtime"),
     ("channels",),
+    ("services",),
     ("parameters", "robots"),
     ("model", "drivers"),
-    ("kinematics", "tasks", "constraints", "estimation", "motion", "simulation", "perception"),
+    ("tasks",),  # what is wanted, said once: of inverse kinematics and retargeting as of controllers
+    ("kinematics", "constraints", "estimation", "motion", "simulation", "perception"),
     ("control", "locomotion", "planning"),
     ("behaviors",),
     ("configuration",),

@@ -1,4 +1,4 @@
-"""Plug-ins: tasks, controllers, stabilizers and the like by name, ours and other people's, found by entry points.
+"""Plug-ins: tasks, controllers, drivers and the like by name, ours and other people's, found by entry points.
 
     [project.entry-points."wholebody.tasks"]
     level = "my_package.level:LevelTask"
@@ -18,9 +18,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from wholebody.errors import BadConfiguration, UnknownName
+from wholebody.errors import BadConfiguration, UnknownName, closest
 
-KINDS = ("tasks", "constraints", "controllers", "interfaces", "clocks", "transports", "stabilizers")
+KINDS = ("tasks", "constraints", "controllers", "drivers", "clocks", "transports", "stabilizers")
 
 
 def names(kind: str) -> tuple[str, ...]:
@@ -36,14 +36,26 @@ def load(kind: str, name: str) -> Any:
     source, _, attribute = origin.partition(":")
     try:
         module = module_of(Path(source).resolve()) if source.endswith(".py") else importlib.import_module(source)
-        return getattr(module, attribute)
-    except (ImportError, AttributeError, OSError, SyntaxError) as error:
-        raise BadConfiguration(f"{kind.rstrip('s')} '{name}' cannot be had from {origin}: {error}") from error
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise BadConfiguration(f"{kind.rstrip('s')} '{name}' cannot be had from {origin}: {why}") from error
+    if not hasattr(module, attribute):
+        own = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+        near = closest(attribute, own) or f"; it has: {', '.join(own) or 'none'}"
+        wanted = f"no '{attribute}'" if attribute else "no class named after a colon"
+        raise BadConfiguration(f"{kind.rstrip('s')} '{name}': {wanted} in {source}{near}")
+    return getattr(module, attribute)
 
 
 def is_in_file(name: str) -> bool:
     """Whether a name says path/to/file.py:Class."""
     return name.partition(":")[0].endswith(".py")
+
+
+def source(kind: str, name: str) -> str:
+    """Where what is installed under a name comes from: the name of its package, or its file."""
+    module, _, _ = _table(kind).get(name, name).rpartition(":")
+    return module if module.endswith(".py") else module.partition(".")[0]
 
 
 @cache

@@ -8,7 +8,7 @@ from test_walking import Told
 
 from wholebody import robots
 from wholebody.behaviors.base_pose import STALE, BasePose
-from wholebody.behaviors.walking_orders import CONTROLLER, doing_record
+from wholebody.behaviors.walking_goals import CONTROLLER, doing_record
 from wholebody.channels import Channel
 from wholebody.drivers import Names
 from wholebody.locomotion.walking.footsteps import Place

@@ -12,7 +12,7 @@ from wholebody import plugins, robots
 from wholebody.behaviors import Walking
 from wholebody.behaviors.gait_parameters import walking_parameters
 from wholebody.behaviors.walking import AHEAD
-from wholebody.behaviors.walking_orders import Bearing
+from wholebody.behaviors.walking_goals import Bearing
 from wholebody.channels import Channel
 from wholebody.drivers import Names
 from wholebody.errors import BadFootsteps, BadGait, BadParameter

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wholebody import messages
+from wholebody import __version__, _kernels, messages
 from wholebody.channels import Channel
 from wholebody.cli import COMMANDS
 
@@ -30,6 +30,12 @@ def state():
         writer.message["imu"]["orientation"][0] = 0, 0, 0, 1
         writer.put()
         yield channel, writer
+
+
+def test_the_version_comes_with_the_variant_of_the_kernels():
+    found = wholebody("--version")
+    assert found.returncode == 0, found.stderr
+    assert found.stdout == f"wholebody {__version__}, kernels: {_kernels.model_variant()}\n"
 
 
 @pytest.fixture
@@ -169,6 +175,14 @@ def test_a_second_demo_is_refused_while_one_runs():
         run = wholebody("demo")
     assert run.returncode == 1
     assert "another demo" in run.stderr
+
+
+@pytest.mark.slow
+def test_a_second_demo_with_a_name_of_its_own_runs_beside_the_first(channels_folder):
+    with Channel("demo.state", np.dtype("f8")) as channel, channel.writer():
+        run = wholebody("demo", "--name", "other", "--seconds", 2, "--no-walk", timeout=55)
+        assert "Torn or misordered messages: 0." in run.stdout
+        assert [each.name for each in channels_folder.iterdir()] == ["demo.state"]
 
 
 def test_the_demos_checks_find_a_torn_message():

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import wbosc_reference as reference
 from control_examples import controller, feet, posture, states
 from model_examples import model
 
 from wholebody.constraints import FlatContact, PointContact
-from wholebody.control import Problem, QuadraticController, reference
+from wholebody.control import Problem, QuadraticController
 from wholebody.errors import BadParameter, UnknownName
 from wholebody.tasks import CenterOfMassTask, ContactForceTask
 

@@ -262,6 +262,12 @@ def test_it_opens_in_the_browser_of_a_desktop_or_where_it_is_told_to(tmp_path, m
     with page_of("robot", "--no-camera"):
         time.sleep(0.5)
     assert len(asked.read_text().splitlines()) == 1, "nobody sits at a pipe"
+    end_all()
+
+
+def test_where_no_browser_is_found_it_says_so(tmp_path, monkeypatch):
+    wholebody("start", "hubo2plus", "--no-physics")
+    monkeypatch.setenv("DISPLAY", ":9")
     monkeypatch.setenv("BROWSER", str(tmp_path / "nowhere"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with page_process("robot", "--no-camera", "--open") as (page, _):

@@ -10,12 +10,12 @@ import pytest
 from page_browser import chromium, in_browser, page_of  # noqa: F401
 from robot_processes import MAIN, end_all, wait_for, wholebody
 
+from wholebody.channels.owned import own_channel
 from wholebody.control.introspection.markers import FRAME, POINT, marker_record
 from wholebody.drivers import connect
 from wholebody.operator.robot.subscriptions import TaskMarkers
 from wholebody.parameters import Unit
 from wholebody.parameters.desk import Desk
-from wholebody.parameters.owned import own_channel
 from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.reflection import Parameters
 from wholebody.parameters.remote import Remote, running

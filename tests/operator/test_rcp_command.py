@@ -20,7 +20,7 @@ from wholebody.operator.rcp.client import Client
 
 @pytest.fixture
 def robot():
-    wholebody("start", "hubo2plus", "--loopback")
+    wholebody("start", "hubo2plus", "--driver", "loopback")
     yield
     end_all()
 

@@ -11,10 +11,10 @@ from robot_processes import MAIN
 from walking_rig import NAME, Rig
 from willing_body import WillingBody
 
-from wholebody.behaviors.walking_orders import Report, Stage
 from wholebody.errors import NoController
 from wholebody.operator.rcp.client import Client
 from wholebody.operator.rcp.command_server import Desk, Rules
+from wholebody.services import Report, Stage
 
 LINES = 10_000
 AT_ONCE = 50
@@ -147,7 +147,7 @@ class MoodyBody(WillingBody):
     def reports(self, number):
         if self.chance.random() < 0.2:
             return []
-        stage = self.chance.choice((Stage.COMPLETED, Stage.COMPLETED, Stage.COMPLETED, Stage.FAILED))
+        stage = self.chance.choice((Stage.SUCCEEDED, Stage.SUCCEEDED, Stage.SUCCEEDED, Stage.FAILED))
         return [Report(number, stage, "as it happens", 0.0)]
 
     def _connected(self):

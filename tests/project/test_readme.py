@@ -1,6 +1,7 @@
 """The README and the documentation say what is so."""
 
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -9,6 +10,7 @@ from pathlib import Path
 import import_rule
 import installing
 import pytest
+from robot_processes import end_all, wholebody
 
 from wholebody.cli import COMMANDS
 
@@ -37,6 +39,23 @@ def test_its_python_runs_as_it_stands(page):
         run = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=30)
         assert run.returncode == 0, run.stderr
         assert run.stdout, "it shows something"
+
+
+@pytest.mark.slow
+def test_the_driver_of_your_own_runs_as_it_is_written_there(tmp_path):
+    page = (REPOSITORY / "docs" / "robot_layer.md").read_text()
+    section = page.partition("## A driver of your own")[2].partition("\n## ")[0]
+    (python,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    (tmp_path / "mine.py").write_text(python)
+    commands = re.findall(r"^\$ wholebody (.*?)(?:  +#.*)?$", section, re.MULTILINE)
+    assert len(commands) == 5
+    try:
+        said = [wholebody(*shlex.split(command), cwd=tmp_path).stdout for command in commands]
+    finally:
+        end_all()
+    assert "20 laws kept, 0 broken" in said[1]
+    assert "hubo2plus runs" in said[2]
+    assert "RSP at 0.1 rad" in said[3]
 
 
 def test_every_command_that_is_named_exists():

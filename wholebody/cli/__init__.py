@@ -28,6 +28,7 @@ COMMANDS = (
     "read",
     "filter",
     "robots",
+    "drivers",
     "sim",
     "walk",
     "crawl",
@@ -37,6 +38,7 @@ COMMANDS = (
     "bridge",
     "page",
     "rcp",
+    "process",
     "bench",
 )
 """Each is a module here with a function of its own name, or a Typer `app` of commands."""
@@ -52,8 +54,10 @@ def main() -> None:
 
 
 def version() -> str:
-    """Which wholebody this is, in one line."""
-    return f"wholebody {__version__}"
+    """Which wholebody this is, and which variant of the kernels this processor runs, in one line."""
+    from wholebody import _kernels
+
+    return f"wholebody {__version__}, kernels: {_kernels.model_variant()}"
 
 
 def say_version(asked: bool) -> None:
@@ -76,7 +80,8 @@ def application(asked: list[str]) -> typer.Typer:
     @app.callback(help="Control humanoid robots: simulated, miniature or full size.")
     def wholebody(
         version: Annotated[
-            bool, typer.Option("--version", help="Say which version it is.", callback=say_version)
+            bool,
+            typer.Option("--version", callback=say_version, is_eager=True, help="Print version and kernel variant."),
         ] = False,
     ) -> None: ...
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from wholebody import plugins
 from wholebody.channels import Channel
 from wholebody.channels._ring import Copies, Looks
+from wholebody.channels.owned import own_channel
 from wholebody.errors import BadBinding, ChannelError, WholebodyError
-from wholebody.parameters.owned import own_channel
 from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import ControllerNames, value_record
 from wholebody.parameters.reflection import Parameters, Slot, refreshing

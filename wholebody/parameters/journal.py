@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wholebody.parameters.owned import Opened
+from wholebody.channels.owned import Opened
 from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import ControllerNames, applied_record
 from wholebody.parameters.reflection import Parameters, Slot, given_value

@@ -17,9 +17,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self
 
+from wholebody.channels.owned import own_channel
 from wholebody.errors import BadBinding, MissingExtra
 from wholebody.parameters.bindings import CHANNEL, Binding
-from wholebody.parameters.owned import own_channel
 from wholebody.parameters.records import ControllerNames, value_record
 
 Deliver = Callable[[Sequence[float]], None]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from wholebody.channels.owned import Opened
 from wholebody.control.servo import Servo
 from wholebody.model.snapshot import Snapshot
-from wholebody.parameters.owned import Opened
 from wholebody.parameters.records import ControllerNames
 from wholebody.rotations import quaternion_of_matrix
 from wholebody.tasks import (

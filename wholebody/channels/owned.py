@@ -1,4 +1,4 @@
-"""Channels that belong to a controller: those that one of another configuration left behind are made anew."""
+"""Channels that belong to a process: those that one of another configuration left behind are made anew."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
-from wholebody.channels import Channel, directory
+from wholebody.channels import directory
+from wholebody.channels.channel import Channel
 from wholebody.errors import LayoutMismatch, StaleChannel
 
 
