@@ -49,7 +49,6 @@ def test_no_request_is_lost_or_done_twice_though_the_server_is_killed(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
 def test_8_clients_ask_10_000_times_each_and_none_is_lost_or_done_twice_in_ten_kills(tmp_path):
     requests_are_done_once(tmp_path, clients=8, requests=10_000, kills=10)
 
