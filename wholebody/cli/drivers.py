@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from typing import Annotated
 
 import typer
@@ -12,6 +11,7 @@ from rich.markup import escape
 from wholebody import robots
 from wholebody.drivers import catalog
 from wholebody.errors import WholebodyError
+from wholebody.realtime import when_told
 
 app = typer.Typer(help="What moves a robot: drivers, and whether one keeps their laws.", invoke_without_command=True)
 console = Console(highlight=False, soft_wrap=True)
@@ -58,15 +58,18 @@ def check(
     """
     from wholebody.processes.driver_check import check_driver
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # let the robot go in order
+    def leave() -> None:
+        raise KeyboardInterrupt  # and let the robot go in order
+
     joints = [joint for each in move or () for joint in each.replace(",", " ").split()]
     kept = broken = 0
-    for verdict in check_driver(driver, robot, period=period, joints=joints, seconds=seconds, name=name):
-        word = "[green]passed[/]" if verdict.passed else "[red]failed[/]"
-        console.print(f"{word}  {escape(f'{verdict.law:<14}')}  {escape(verdict.figure)}")
-        if not verdict.passed:
-            console.print(f"        {escape(verdict.remedy)}")
-        kept, broken = kept + verdict.passed, broken + (not verdict.passed)
+    with when_told(leave):
+        for verdict in check_driver(driver, robot, period=period, joints=joints, seconds=seconds, name=name):
+            word = "[green]passed[/]" if verdict.passed else "[red]failed[/]"
+            console.print(f"{word}  {escape(f'{verdict.law:<14}')}  {escape(verdict.figure)}")
+            if not verdict.passed:
+                console.print(f"        {escape(verdict.remedy)}")
+            kept, broken = kept + verdict.passed, broken + (not verdict.passed)
     console.print(f"{kept} laws kept, {broken} broken")
     if broken:
         raise typer.Exit(1)
