@@ -16,10 +16,10 @@ import numpy as np
 
 import wholebody
 from wholebody.channels import Channel, directory
+from wholebody.channels.owned import Opened
 from wholebody.drivers import Names
 from wholebody.errors import BadMessage, ChannelError, NoRobot, RoleTaken, TooManyWriters
 from wholebody.messages import Dtype
-from wholebody.channels.owned import Opened
 from wholebody.processes.launch_plan import LaunchPlan
 
 PLACE = "process"
