@@ -58,8 +58,10 @@ experiments: $(if $(EXPERIMENTS),$(VENV)/.dev $(BUILT))    ## repeat the tables 
 	@$(if $(EXPERIMENTS),,echo "there are no experiments yet")
 	@for each in $(basename $(notdir $(EXPERIMENTS))); do echo "$$each"; $(BIN)/python -m "experiments.$$each" || exit 1; done
 
-docs: $(VENV)/.python    ## write docs/architecture.md anew from the docstrings
+docs: $(VENV)/.python    ## write anew what is generated: architecture, coverage, public names
 	@$(BIN)/python tools/architecture.py
+	@$(BIN)/python tools/specification.py
+	@$(BIN)/python tools/public_names.py
 
 pictures: $(BUILT)    ## draw every robot anew into docs/robots
 	@$(BIN)/python tools/robot_pictures.py

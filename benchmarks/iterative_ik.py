@@ -22,8 +22,8 @@ from benchmarks.report import SHARE, Budget, Progress, Report, Section, Timing, 
 from benchmarks.yardsticks import Beside
 from wholebody import robots
 from wholebody.kinematics.inverse import InverseKinematics
-from wholebody.kinematics.inverse_goals import PointGoal
 from wholebody.model import Model
+from wholebody.tasks import CartesianPositionTask
 
 FRAMES = ("left_sole", "right_sole", "left_palm", "right_palm")
 TOLERANCE = 1e-3
@@ -105,9 +105,15 @@ def cases(model: Model, kind: str, count: int) -> list[Case]:
 
 def ours(model: Model, restarts: int) -> Solver:
     """`InverseKinematics`."""
-    goals = [PointGoal(name, (0.0, 0.0, 0.0)) for name in FRAMES]
-    ik = InverseKinematics(model, goals, position_tolerance=TOLERANCE, restarts=restarts)
-    return lambda start, targets: ik.solve(start, list(targets)).converged
+    tasks = [CartesianPositionTask(name, name, (0.0, 0.0, 0.0)) for name in FRAMES]
+    ik = InverseKinematics(model, tasks, position_tolerance=TOLERANCE, restarts=restarts)
+
+    def solve(start: Array, targets: Array) -> bool:
+        for task, target in zip(tasks, targets, strict=True):
+            task.goal = target
+        return ik.solve(start).converged
+
+    return solve
 
 
 def others(model: Model) -> dict[str, Solver]:

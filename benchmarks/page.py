@@ -25,19 +25,20 @@ from benchmarks.antenna import antenna_task
 from benchmarks.daemon import ROBOT, on_cpu
 from benchmarks.page_clients import browser, lookers
 from benchmarks.page_lateness import lateness
-from benchmarks.page_server import beside, child, page, started
+from benchmarks.page_server import camera_process, page, started
 from benchmarks.processes import private_channels
 from benchmarks.report import RATIO, SHARE, Budget, Progress, Report, Section, Timing
 from benchmarks.yardsticks import matrix_product, round_trip
 from wholebody import messages
 from wholebody.behaviors.walking_client import WalkingClient
-from wholebody.behaviors.walking_orders import CONTROLLER
-from wholebody.behaviors.walking_orders import Kind as Order
+from wholebody.behaviors.walking_goals import CONTROLLER, GOALS, KeepVelocity
 from wholebody.channels import Channel
+from wholebody.channels.owned import own_channel
 from wholebody.drivers import Names
 from wholebody.operator.page.viewer import Kind
 from wholebody.operator.rcp.command_server import Rules
-from wholebody.parameters.owned import own_channel
+from wholebody.processes import lifecycle
+from wholebody.processes.registry import WALK
 
 SCENE = ("--no-physics", "--scene", "antenna")
 """A hall with things that the camera's process finds."""
@@ -97,7 +98,7 @@ def _limit(report: Report) -> None:
 
 def to_one_page(server: int, address: str, seconds: float) -> dict[str, Timing | float]:
     """What one client is sent, and what that costs."""
-    camera = child(server, "processes.camera")
+    camera = camera_process()
     with lookers(address, 1) as (looker,):
         until = time.monotonic() + 30.0
         while not _seen(looker).get(Kind.PICTURE, 0) and time.monotonic() < until:
@@ -168,9 +169,9 @@ def walking_keys(opened: Any, presses: int, progress: Progress) -> Timing:
     """Microseconds from a key to the velocity that the legs are told; they stand again before the next."""
     walks = []
     with (
-        beside("wholebody.processes.walk", Names().robot, ROBOT),
+        lifecycle.beside(WALK, name=Names().robot, robot=ROBOT),
         WalkingClient(Names().robot, timeout=90.0) as legs,
-        Channel(Names().orders(CONTROLLER)) as channel,
+        Channel(f"{Names().service(CONTROLLER)}.requests") as channel,
         channel.reader() as reader,
     ):
         progress("it stands up", 0.5)
@@ -184,7 +185,7 @@ def walking_keys(opened: Any, presses: int, progress: Progress) -> Timing:
             began = time.monotonic()
             opened.keyboard.down(key)
             assert reader.wait(5.0, mode="next")
-            assert reader.message["kind"] == Order.VELOCITY
+            assert reader.message["kind"] == GOALS.index(KeepVelocity)
             walks.append((reader.stamp - began) * 1e6)
             legs.wait_until(lambda doing: not doing.standing, timeout=10.0)
             opened.keyboard.up(key)

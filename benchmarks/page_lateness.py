@@ -44,7 +44,7 @@ class Late:
 def lateness(turns: int, seconds: float) -> dict[str, Timing | float]:
     """With one Chromium and four WebSocket clients, and without; ratios are those of the medians of the turns' p99."""
     alone, beside = list[Late](), list[Late]()
-    with started("dreamer", "--loopback", "--period", "0.001"), _servo(), page() as (_, address, _):
+    with started("dreamer", "--driver", "loopback", "--period", "0.001"), _servo(), page() as (_, address, _):
         for _ in range(turns):
             alone.append(_watch(seconds))
             with lookers(address, 4), browser(address):
@@ -71,7 +71,7 @@ def _median_p99(turns: list[Late]) -> tuple[float, float]:
 @contextlib.contextmanager
 def _servo() -> Iterator[None]:
     """The controller, once it commands."""
-    command = [*MAIN, "run", CONFIGURATION, "--interface", "daemon", "--priority", "40"]
+    command = [*MAIN, "run", CONFIGURATION, "--driver", "daemon", "--priority", "40"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:
             until = time.monotonic() + 60.0

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
+
+from wholebody.processes.registry import CAMERA, running_as
 
 MAIN = (sys.executable, "-m", "wholebody.cli")
 
@@ -39,22 +40,11 @@ def page() -> Iterator[tuple[int, str, int]]:
             process.terminate()
 
 
-@contextlib.contextmanager
-def beside(module: str, *arguments: str) -> Iterator[None]:
-    """A process of a module, while it is wanted."""
-    with subprocess.Popen([sys.executable, "-m", module, *arguments]) as process:
-        try:
-            yield
-        finally:
-            process.terminate()
-
-
-def child(process: int, module: str) -> int:
-    """The child of a process that runs a module."""
+def camera_process() -> int:
+    """The process that draws what the robot's camera sees."""
     until = time.monotonic() + 20.0
-    while time.monotonic() < until:
-        for each in Path(f"/proc/{process}/task/{process}/children").read_text().split():
-            if module in Path(f"/proc/{each}/cmdline").read_text():
-                return int(each)
+    while (found := running_as(CAMERA)) is None:
+        if time.monotonic() > until:
+            raise RuntimeError("no camera began")
         time.sleep(0.1)
-    raise RuntimeError(f"no process of {module} began")
+    return found.process

@@ -216,7 +216,7 @@ def _loop(folder: Path) -> Iterator[Remote]:
     """A loop in a process of its own, in real time, on a robot of numbers."""
     file = folder / "bench.yaml"
     file.write_text(json.dumps(configuration(6, bound=False)))
-    command = [*MAIN, "run", str(file), "--interface", "loopback", "--priority", "40"]
+    command = [*MAIN, "run", str(file), "--driver", "loopback", "--priority", "40"]
     with open(folder / "loop.txt", "w") as said, subprocess.Popen(command, stdout=said, stderr=said) as process:
         try:
             until = time.monotonic() + 120

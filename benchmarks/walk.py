@@ -17,9 +17,9 @@ import numpy as np
 
 from benchmarks.report import Progress, Report, Section, Timing, no_garbage_collection
 from benchmarks.yardsticks import matrix_product
-from wholebody import robots
+from wholebody import plugins, robots
 from wholebody.behaviors import Walking
-from wholebody.locomotion.balance.stabilizers import NAMES, as_planned
+from wholebody.locomotion.balance.stabilizers import as_planned
 from wholebody.locomotion.walking.gait import gait_of
 from wholebody.locomotion.walking.preview import PreviewControl
 from wholebody.locomotion.walking.walker import Walker
@@ -49,9 +49,9 @@ class Walked(NamedTuple):
 def run(quick: bool, progress: Progress) -> Report:
     """Each stabilizer's cycle, the parts of the cycle, and the loop."""
     report, seconds = Report(), 6.0 if quick else 14.0
-    walks = {}
-    for number, name in enumerate(NAMES):
-        progress(f"walking with '{name}'", number / len(NAMES))
+    walks, names = {}, plugins.names("stabilizers")
+    for number, name in enumerate(names):
+        progress(f"walking with '{name}'", number / len(names))
         walks[name] = walk(name, seconds if name == "dcm" else 5.0)
         if walks[name].fell is not None:
             report.notes.append(f"the robot fell after {walks[name].fell:.1f} s with '{name}': its times end there")

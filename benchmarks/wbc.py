@@ -3,7 +3,7 @@
 A cycle is `model.at(q, v)` and `WBOSC.solve(snapshot, problem)`, from Python, timed call by call over random states
 near the robot's posture, with five tasks on Dreamer: position and orientation (2D or 3D) of both hands in one, two or
 four levels, and the posture below. `NAME_reference` is the same with the paper's formulas and the tasks in numpy
-(`control/reference.py`), in turns with ours. `dreamer22_…` is Dreamer with a floating base held by six constraints,
+(`tests/rigs/wbosc_reference.py`), in turns with ours. `dreamer22_…` is Dreamer with its base held by six constraints,
 the 22 degrees of freedom of the paper; `dreamer_…` is bolted to the world, with 16. `NAME_loop` and the stages are of
 the whole servo loop in real time, with the model updated in the loop, and `beside` it by a thread (`wbc_servo`).
 `NAME_qp` is `QuadraticController` with every kind of limit (`wbc_qp`). TSID and PlaCo are

@@ -10,7 +10,9 @@ valkyrie   on two feet: centre of mass, both hands' poses, the posture
 Ours is WBOSC (`…_ours`: strict levels, no inequalities) and QuadraticController (`…_ours_qp`: strict levels with
 unilateral contacts, friction, centres of pressure, and limits of joints and motors). Theirs are weighted QPs, with
 friction cones and effort limits: a lower task pulls a little at a higher one. `…_off` is by how much the accelerations
-of the hands differ from what was asked, in per cent of it, in the worst of all states.
+of the hands differ from what was asked, in per cent of it, in the worst of all states. All are held on one core, and
+solve the same states round by round in turns, each in a process that stays: a round lasts about a millisecond, and the
+clock of a shared machine changes more slowly.
 """
 
 from __future__ import annotations
@@ -21,9 +23,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -43,7 +47,7 @@ PACKAGES = {
     "placo": ("placo==0.10.2",),
 }
 """TSID's newer versions crash beside the Pinocchio they ask for."""
-INSTALL_SECONDS, RUN_SECONDS = 600, 120
+INSTALL_SECONDS = 600
 STATES = 10
 STIFFNESS = 100.0
 WEIGHTS = {"com": 1.0, "hands": 1.0, "posture": 1e-4}
@@ -59,7 +63,6 @@ FASTER = {
     ("valkyrie_ours_qp", "valkyrie_tsid"): 2.1,
 }
 """How many times faster ours is to be, by medians of turns."""
-TURNS = 3
 
 Results = dict[str, Timing | float]
 Array = np.ndarray
@@ -92,26 +95,23 @@ def measured(rounds: int, progress: Progress) -> tuple[list[Section], list[str]]
     sections, notes = [], []
     there = [name for name in PACKAGES if python_of(name).exists()]
     for index, robot in enumerate(HANDS):
-        progress(f"{robot}, ours", 0.2 + 0.4 * index)
+        progress(f"{robot}, ours and {' and '.join(there) or 'no others'}", 0.2 + 0.4 * index)
         case = Case.of(robot)
-        found, samples = ours(case), ours_timed(case, rounds // TURNS + 1)
-        for name in there:
-            progress(f"{robot}, {name}", 0.3 + 0.4 * index)
-            theirs, micros = None, []
-            try:
-                for _ in range(TURNS):
-                    theirs = ask(name, case, rounds // TURNS + 1)
-                    micros += theirs["us"]
-                    for label, more in ours_timed(case, rounds // TURNS + 1).items():
-                        samples[label] += more
-            except PeerFailed as error:
-                notes.append(f"{name} could not solve the problem of {robot}: {error}")
-                continue
-            found[f"{robot}_{name}"] = Timing.of(micros)
-            found[f"{robot}_{name}_off"] = round(case.off(np.array(theirs["accelerations"])), 3)
-            versions = ", ".join(f"{each} {number}" for each, number in theirs["versions"].items())
-            notes.append(f"{robot}_{name}: {versions}")
-        found |= {label: Timing.of(each) for label, each in samples.items()}
+        found = ours(case)
+        with ExitStack() as stack:
+            stack.enter_context(one_core())
+            solvers = ours_timed(case)
+            for name in there:
+                try:
+                    peer = stack.enter_context(Peer(name, case))
+                except PeerFailed as error:
+                    notes.append(f"{name} could not solve the problem of {robot}: {error}")
+                    continue
+                solvers[f"{robot}_{name}"] = peer.round
+                found[f"{robot}_{name}_off"] = round(case.off(np.array(peer.told["accelerations"])), 3)
+                versions = ", ".join(f"{each} {number}" for each, number in peer.told["versions"].items())
+                notes.append(f"{robot}_{name}: {versions}")
+            found |= in_turns(solvers, rounds)
         sections.append(Section(f"beside others: {robot}", found))
     if there:
         notes.append(
@@ -120,6 +120,27 @@ def measured(rounds: int, progress: Progress) -> tuple[list[Section], list[str]]
     else:
         notes.append("`wholebody bench wbc_peers` measures TSID and PlaCo too, in environments that it makes")
     return sections, notes
+
+
+def in_turns(solvers: dict[str, Callable[[], list[float]]], rounds: int) -> Results:
+    """Microseconds of all solvers, round by round."""
+    samples: dict[str, list[float]] = {name: [] for name in solvers}
+    with no_garbage_collection():
+        for _ in range(rounds):
+            for name, solve in solvers.items():
+                samples[name] += solve()
+    return {name: Timing.of(each) for name, each in samples.items()}
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Stay on one core, with all processes that are started meanwhile."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
 
 
 # --- environments ----------------------------------------------------------------------------------
@@ -159,20 +180,57 @@ def make(name: str) -> str:
     return ""
 
 
-def ask(name: str, case: Case, rounds: int) -> dict:
-    """Let a peer solve a case in its own environment."""
-    with tempfile.TemporaryDirectory() as scratch:
-        urdf, problem = Path(scratch) / "robot.urdf", Path(scratch) / "problem.json"
-        urdf.write_text(write_urdf(case.model.robot), encoding="utf-8")
-        problem.write_text(json.dumps(case.as_data() | {"urdf": str(urdf), "rounds": rounds}), encoding="utf-8")
-        command = [str(python_of(name)), str(HERE / f"wbc_{name}.py"), str(problem)]
-        clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        said = subprocess.run(
-            command, capture_output=True, text=True, timeout=RUN_SECONDS, check=False, env=clean, cwd=scratch
-        )
-        if said.returncode:
-            raise PeerFailed((said.stderr.strip().splitlines() or [f"exit code {said.returncode}"])[-1])
-        return json.loads(said.stdout.splitlines()[-1])
+class Peer:
+    """A process of a peer, in its own environment, that solves a case round by round."""
+
+    def __init__(self, name: str, case: Case) -> None:
+        self._scratch = tempfile.TemporaryDirectory()
+        folder = Path(self._scratch.name)
+        (folder / "robot.urdf").write_text(write_urdf(case.model.robot), encoding="utf-8")
+        problem = case.as_data() | {"urdf": str(folder / "robot.urdf")}
+        (folder / "problem.json").write_text(json.dumps(problem), encoding="utf-8")
+        with (folder / "errors").open("wb") as errors:
+            self._process = subprocess.Popen(
+                [str(python_of(name)), str(HERE / f"wbc_{name}.py"), str(folder / "problem.json")],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
+                cwd=folder,
+            )
+        try:
+            self.told = self._answer()
+        except PeerFailed:
+            self.__exit__()
+            raise
+
+    def round(self) -> list[float]:
+        """Solve all states once; the microseconds of each."""
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return list(self._answer()["us"])
+
+    def _answer(self) -> dict:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.startswith("{"):
+                return dict(json.loads(line))
+        code = self._process.wait()
+        said = (Path(self._scratch.name) / "errors").read_text(encoding="utf-8", errors="replace")
+        raise PeerFailed((said.strip().splitlines() or [f"exit code {code}"])[-1])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+        self._scratch.cleanup()
 
 
 # --- the problems ----------------------------------------------------------------------------------
@@ -276,17 +334,21 @@ def ours(case: Case) -> Results:
     return found
 
 
-def ours_timed(case: Case, rounds: int) -> dict[str, list[float]]:
-    """Microseconds of ours, by name; once before and once between the turns of every peer."""
+def ours_timed(case: Case) -> dict[str, Callable[[], list[float]]]:
+    """Rounds of ours, by name."""
     name, problem = case.model.robot.name, case.problem()
-    found: dict[str, list[float]] = {}
-    for label, solve in controllers(case).items():
+
+    def rounds_of(solve: Callable) -> Callable[[], list[float]]:
         solve(case.model.at(*case.states[0]), problem)
-        with no_garbage_collection():
-            found[f"{name}_{label}"] = micros = []
-            for _ in range(rounds):
-                for q, v in case.states:
-                    start = time.perf_counter_ns()
-                    solve(case.model.at(q, v), problem)
-                    micros.append((time.perf_counter_ns() - start) * 1e-3)
-    return found
+
+        def one_round() -> list[float]:
+            micros = []
+            for q, v in case.states:
+                start = time.perf_counter_ns()
+                solve(case.model.at(q, v), problem)
+                micros.append((time.perf_counter_ns() - start) * 1e-3)
+            return micros
+
+        return one_round
+
+    return {f"{name}_{label}": rounds_of(solve) for label, solve in controllers(case).items()}

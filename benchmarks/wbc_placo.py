@@ -1,6 +1,6 @@
 """PlaCo solves the problems of wbc_peers: run by wbc_peers in an environment that has PlaCo, not wholebody.
 
-python wbc_placo.py problem.json       prints {"versions": …, "us": […], "accelerations": […]}
+python wbc_placo.py problem.json    prints {"versions": …, "accelerations": […]}, then {"us": […]} for every line
 """
 
 import json
@@ -28,18 +28,21 @@ def main(path):
         robot.update_kinematics()
         return solver.solve()
 
-    micros, accelerations = [], []
-    for turn in range(problem["rounds"]):
+    accelerations = []
+    for q, v in states:
+        result = cycle(q, v)
+        assert result.success
+        accelerations.append([*result.qdd[: 6 * problem["floating"]], *result.qdd[columns]])
+    versions = {name: version(name) for name in ("placo", "pin")}
+    print(json.dumps({"versions": versions, "accelerations": accelerations}), flush=True)
+    for _ in sys.stdin:
+        micros = []
         for q, v in states:
             start = time.perf_counter_ns()
             result = cycle(q, v)
             _ = result.tau
             micros.append((time.perf_counter_ns() - start) * 1e-3)
-            if turn == 0:
-                assert result.success
-                accelerations.append([*result.qdd[: 6 * problem["floating"]], *result.qdd[columns]])
-    versions = {name: version(name) for name in ("placo", "pin")}
-    print(json.dumps({"versions": versions, "us": micros, "accelerations": accelerations}))
+        print(json.dumps({"us": micros}), flush=True)
 
 
 def configuration(robot, problem, columns, q, v):

@@ -1,6 +1,6 @@
 """TSID solves the problems of wbc_peers: run by wbc_peers in an environment that has TSID and Pinocchio, not wholebody.
 
-python wbc_tsid.py problem.json        prints {"versions": …, "us": […], "accelerations": […]}
+python wbc_tsid.py problem.json     prints {"versions": …, "accelerations": […]}, then {"us": […]} for every line
 """
 
 import json
@@ -33,19 +33,22 @@ def main(path):
         solution = solver.solve(formulation.computeProblemData(0.0, q, v))
         return solution, formulation.getActuatorForces(solution)
 
-    micros, accelerations = [], []
-    for turn in range(problem["rounds"]):
+    accelerations = []
+    for q, v in states:
+        solution, _ = cycle(q, v)
+        assert solution.status == 0, solution.status
+        found = formulation.getAccelerations(solution)
+        accelerations.append([*found[: 6 * problem["floating"]], *found[columns]])
+    versions = {name: version(name) for name in ("tsid", "pin", "eiquadprog")}
+    print(json.dumps({"versions": versions, "accelerations": accelerations}), flush=True)
+    for _ in sys.stdin:
+        micros = []
         for q, v in states:
             start = time.perf_counter_ns()
-            solution, _ = cycle(q, v)
+            cycle(q, v)
             micros.append((time.perf_counter_ns() - start) * 1e-3)
-            if turn == 0:
-                assert solution.status == 0, solution.status
-                found = formulation.getAccelerations(solution)
-                accelerations.append([*found[: 6 * problem["floating"]], *found[columns]])
-    versions = {name: version(name) for name in ("tsid", "pin", "eiquadprog")}
+        print(json.dumps({"us": micros}), flush=True)
     assert kept
-    print(json.dumps({"versions": versions, "us": micros, "accelerations": accelerations}))
 
 
 def configuration(model, problem, columns, q, v):

@@ -1,6 +1,6 @@
 /* Wave with the right arm for some seconds and take it down again, from wherever it is.
  *
- *   wholebody start        (or: wholebody start --tier mini, or --tier full)
+ *   wholebody start        (or: wholebody start --driver mini, or --driver full)
  *   wholebody channels header robot.state -o robot_state.h
  *   wholebody channels header robot.commanded -o robot_commanded.h
  *   gcc -O2 -I. examples/wave.c $(wholebody channels cflags) -lm -o wave
@@ -71,6 +71,7 @@ static int64_t move(wb_writer *writer, robot_commanded *reference, double up, do
 int main(int argc, char **argv)
 {
     double seconds = argc > 1 ? atof(argv[1]) : 6.0, begin = 0.0, t = 0.0;
+    int done = 0;
     wb_ring *states, *references;
     wb_reader *reader;
     wb_writer *writer;
@@ -102,7 +103,8 @@ int main(int argc, char **argv)
                 arm[i].start = arm[i].index < 0 ? 0.0 : state.position[arm[i].index];
         }
         t = state.time - begin;
-        if (t >= seconds)
+        done = t >= seconds;
+        if (done)
             break;
         double share = fmin(1.0, fmin(2 * t / seconds, 4 * (1 - t / seconds)));
         reference.time = state.time;
@@ -110,11 +112,14 @@ int main(int argc, char **argv)
         if (sequence < 0)
             return fail(sequence);
     }
-    move(writer, &reference, 0.0, t);
+    if (done)
+        move(writer, &reference, 0.0, t);
+    else
+        fprintf(stderr, "wave: no state for 2 s; does the robot run? see: wholebody status\n");
 
     wb_writer_close(writer);
     wb_reader_close(reader);
     wb_close(references);
     wb_close(states);
-    return t > 0.0 ? 0 : 1;
+    return done ? 0 : 1;
 }

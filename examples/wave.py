@@ -1,6 +1,6 @@
 """Wave with the right arm for some seconds and take it down again, from wherever it is.
 
-    wholebody start        (or: wholebody start --tier mini, or --tier full)
+    wholebody start        (or: wholebody start --driver mini, or --driver full)
     python examples/wave.py 6
 
 The same file moves every robot: a joint that it lacks is left out, with one warning (Mini-Hubo has no RWY).

@@ -14,8 +14,9 @@ import numpy as np
 
 from wholebody import robots
 from wholebody.kinematics.inverse import InverseKinematics
-from wholebody.kinematics.inverse_goals import PointGoal, moved_mass
+from wholebody.kinematics.inverse_variables import moved_mass
 from wholebody.model import Model
+from wholebody.tasks import CartesianPositionTask
 
 LIMBS = ("left_knee", "right_knee", "left_palm", "right_palm")
 RESULTS = Path(__file__).parent / "results"
@@ -86,9 +87,15 @@ class Atlas:
     def solver(self, home: bool = False, mass: bool = False, regularisation: float = 1e-3) -> InverseKinematics:
         """Ours, for the four limbs."""
         return InverseKinematics(
-            self.model, [PointGoal(limb, np.zeros(3)) for limb in LIMBS], regularisation=regularisation,
+            self.model, [CartesianPositionTask(limb, limb, 0.0) for limb in LIMBS], regularisation=regularisation,
             home="crawl" if home else None, mass_weighting=mass, restarts=0,
         )  # fmt: skip
+
+    def reached(self, solver: InverseKinematics, q: Array, pose: Array) -> Array:
+        """From a configuration to one with the four limbs at a pose."""
+        for task, place in zip(solver.tasks, pose, strict=True):
+            task.goal = place  # type: ignore[attr-defined]
+        return solver.solve(q).q
 
     @property
     def what(self) -> str:

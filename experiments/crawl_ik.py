@@ -60,10 +60,10 @@ def one_shot(atlas: Atlas, start: Array, regularisation: float, home: bool, mass
 def travelled(atlas: Atlas, home: bool, mass: bool, regularisation: float) -> Travelled:
     """One cycle by our solver; with the home posture, from where it stands at the first pose."""
     solver = atlas.solver(home, mass, regularisation)
-    q = solver.solve(atlas.whole(atlas.stance), list(atlas.poses()[0])).q
+    q = atlas.reached(solver, atlas.whole(atlas.stance), atlas.poses()[0])
     way, turned = 0.0, np.zeros(len(q) - 7)
     for pose in atlas.poses():
-        after = solver.solve(q, list(pose)).q
+        after = atlas.reached(solver, q, pose)
         way += float(np.linalg.norm(atlas.com(after[7:])[0] - atlas.com(q[7:])[0]))
         turned += np.abs(after - q)[7:]
         q = after
@@ -93,7 +93,7 @@ def thirteen_poses(atlas: Atlas) -> dict[str, Array]:
     ways = {
         "Algorithm 2 as printed": lambda joints, pose: algorithm_2(atlas, joints, pose, True),
         "Algorithm 2 corrected": lambda joints, pose: algorithm_2(atlas, joints, pose, False),
-        "wholebody": lambda joints, pose: solver.solve(atlas.whole(joints), list(pose)).q[7:],
+        "wholebody": lambda joints, pose: atlas.reached(solver, atlas.whole(joints), pose)[7:],
     }
     errors = {}
     for name, way in ways.items():

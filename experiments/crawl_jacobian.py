@@ -62,7 +62,7 @@ def cycle(atlas: Atlas) -> list[Array]:
     solver = atlas.solver()
     q, knots = atlas.whole(atlas.stance), []
     for pose in atlas.poses():
-        q = solver.solve(q, list(pose)).q
+        q = atlas.reached(solver, q, pose)
         knots.append(q[7:])
     return knots
 

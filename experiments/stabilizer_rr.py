@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from wholebody.kinematics import GoalMotion, PointGoal, ResolvedMotion
+from wholebody.kinematics import ResolvedMotion
 from wholebody.model import Model, TwoLink
 from wholebody.motion import Sample, Trajectory, via_cubic
+from wholebody.tasks import CartesianPositionTask
 
 RESULTS = Path(__file__).parent / "results"
 LEG = TwoLink(offset=0.055, upper=0.105, lower=0.105)
@@ -74,12 +75,13 @@ def posture(tip_in_a: Array) -> Array:
 def follow(motion: Trajectory, start: Array, dt: float = 1e-3) -> Followed:
     """Eq. 3.19, integrated: θ̈ = J⁻¹ (ẍ_d + K_D ė + K_P e − J̇ θ̇)."""
     model = Model(LEG.robot())
-    goal = PointGoal("tip", START, axes="xz")
-    resolved = ResolvedMotion(model, [goal], stiffness=STIFFNESS, damping=DAMPING, regularisation=1e-12)
+    tip = CartesianPositionTask("tip", "tip", START, axes="xz", stiffness=STIFFNESS, damping=DAMPING)
+    resolved = ResolvedMotion(model, [tip], regularisation=1e-12)
     wanted = motion.sample(np.arange(round(motion.duration / dt) + 1) * dt)
     q, v, rows = np.array(start), np.zeros(2), []
     for x, x_dot, x_ddot in zip(wanted.position, wanted.velocity, wanted.acceleration, strict=True):
-        v_dot = resolved.accelerations(model.at(q, v), [GoalMotion(x, x_dot, x_ddot)])
+        tip.goal, tip.goal_velocity, tip.goal_acceleration = x, x_dot, x_ddot
+        v_dot = resolved.accelerations(model.at(q, v))
         parts = LEG.jacobian(q)[:3] @ v_dot, LEG.jacobian_rate(q, v)[:3] @ v
         rows.append((q, v, v_dot, LEG.placement(q)[:3, 3], *parts))
         q, v = q + dt * v + dt * dt / 2 * v_dot, v + dt * v_dot

@@ -19,16 +19,12 @@ import numpy as np
 from wholebody import robots
 from wholebody.kinematics import (
     Collisions,
-    ComGoal,
-    GoalMotion,
     InverseKinematics,
-    OrientationGoal,
-    PointGoal,
-    PoseGoal,
     ResolvedMotion,
 )
 from wholebody.model import Contacts, Model, Snapshot
 from wholebody.motion import Trajectory, via_cubic
+from wholebody.tasks import CartesianPositionTask, CenterOfMassTask, Orientation3DTask, PoseTask
 
 RESULTS = Path(__file__).parent / "results"
 SUPPORT, SWING, WAIST = "right_sole", "left_sole", "WAIST"
@@ -88,7 +84,11 @@ def plan(model: Model, duration: float = 2.0) -> Plan:
         q[1 + model.column(joint)] = angle
     q[:3] -= model.at(q).position(model.frame(SUPPORT))
     stands = model.at(q).placement(model.frame(SWING)).copy()
-    goals = [PoseGoal(SWING, stands), ComGoal((COM_FROM, 0.0, COM_HEIGHT)), OrientationGoal(WAIST, np.eye(3))]
+    goals = [
+        PoseTask("foot", SWING, stands[:3, 3], stands[:3, :3]),
+        CenterOfMassTask("com", (COM_FROM, 0.0, COM_HEIGHT)),
+        Orientation3DTask("waist", WAIST, np.eye(3)),
+    ]
     legs = InverseKinematics(
         model, goals, SUPPORT, joints=("right_leg", "left_leg"), position_tolerance=1e-9, rotation_tolerance=1e-9
     )
@@ -108,27 +108,22 @@ def follow(step: Plan, dt: float = 0.002) -> Step:
     model, at = step.model, step.model.at(step.q)
     sole, foot, waist = (model.frame(name) for name in (SUPPORT, SWING, WAIST))
     foot_stood, sole_stood, waist_stood = (at.placement(frame).copy() for frame in (foot, sole, waist))
-    goals = [
-        PoseGoal(SWING, foot_stood),
-        ComGoal(at.com_in_world.copy(), axes="xy"),
-        OrientationGoal(WAIST, np.eye(3)),
-        PointGoal(WAIST, waist_stood[:3, 3], axes="z"),
-    ]
-    resolved = ResolvedMotion(model, goals, SUPPORT, joints=tuple(LIMBS))
+    swing = PoseTask("foot", SWING, foot_stood[:3, 3], foot_stood[:3, :3])
+    com = CenterOfMassTask("com", at.com_in_world, axes="xy")
+    upright = Orientation3DTask("waist", WAIST, np.eye(3))
+    height = CartesianPositionTask("height", WAIST, waist_stood[:3, 3], axes="z")
+    resolved = ResolvedMotion(model, [swing, com, upright, height], SUPPORT, joints=tuple(LIMBS))
     outline = Contacts(model, [SUPPORT])
     time = np.arange(round(step.duration / dt) + 1) * dt
     feet, coms = step.foot.sample(time), step.com.sample(time)
-    q, v, still, rows = step.q, np.zeros(model.nv), np.zeros(3), []
+    q, v, rows = step.q, np.zeros(model.nv), []
     for i in range(len(time)):
         now, there = model.at(q, v), foot_stood.copy()
         there[:3, 3] += feet.position[i]
-        motions = [
-            GoalMotion(there, np.r_[feet.velocity[i], still], np.r_[feet.acceleration[i], still]),
-            GoalMotion(coms.position[i], coms.velocity[i], coms.acceleration[i]),
-            GoalMotion(np.eye(3)),
-            GoalMotion(waist_stood[:3, 3]),
-        ]
-        v_dot = resolved.accelerations(now, motions)
+        swing.goal_position = there[:3, 3]
+        swing.goal_velocity[:3], swing.goal_acceleration[:3] = feet.velocity[i], feet.acceleration[i]
+        com.goal, com.goal_velocity, com.goal_acceleration = coms.position[i], coms.velocity[i], coms.acceleration[i]
+        v_dot = resolved.accelerations(now)
         torque, hung, wrench = efforts(now, v_dot, sole)
         zmp = zero_moment_point(wrench)
         margin = outline.polygon(now).margin(now.position(sole) + np.append(zmp, 0.0))

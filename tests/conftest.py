@@ -23,13 +23,19 @@ hypothesis.settings.register_profile("shared machine", deadline=None)
 hypothesis.settings.load_profile("shared machine")
 
 
+SLOW_LIMIT = 900
+"""s that a test has that is marked slow; all others have the `timeout` of pyproject.toml."""
+
+
 def pytest_collection_modifyitems(items):
-    """Take `slow(but=…)` off the parametrised cases that are named: they run in `make test`."""
+    """Take `slow(but=…)` off parametrised cases that are named, which run in `make test`; slow ones have more time."""
     for item in items:
         for mark in [each for each in item.own_markers if each.name == "slow" and "but" in each.kwargs]:
             but = mark.kwargs["but"]
             if item.callspec.id in ([but] if isinstance(but, str) else but):
                 item.own_markers.remove(mark)
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(SLOW_LIMIT))
 
 
 @pytest.fixture(autouse=True)

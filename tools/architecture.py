@@ -1,10 +1,12 @@
-"""Write `docs/architecture.md`: the map of the package from its docstrings, and who may import whom."""
+"""Write `docs/architecture.md` and its picture: the map of the package, where to add what, and who may import whom."""
 
 import ast
+from html import escape
 from pathlib import Path
 
 from import_rule import (
     BESIDE,
+    INNER,
     LADDER,
     NEVER_LOADED_BY,
     ONLY_IN,
@@ -18,6 +20,7 @@ from import_rule import (
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs" / "architecture.md"
+PICTURE = PAGE.with_suffix(".svg")
 
 INTRODUCTION = """\
 # Architecture
@@ -27,12 +30,78 @@ INTRODUCTION = """\
 Imports point down, values return up, and other processes are reached only through channels.
 The daemon owns the robot and runs nobody's controller; controllers, operator tools and bridges are
 processes of their own, so none of them can slow or break its loop.
+
+![packages on their rungs: each imports only from rungs below its own](architecture.svg)
 """
+
+ADDING = (
+    (
+        "robot",
+        "`wholebody/robots/NAME.py`, a function `robot() -> Robot`; or any URDF or MJCF, by its path",
+        "`wholebody.robots`",
+    ),
+    (
+        "driver",
+        "`wholebody/drivers/NAME.py`, a RobotInterface; or `path/to/file.py:Class`",
+        "`wholebody.drivers`; `wholebody start --driver NAME`, `wholebody drivers check NAME`",
+    ),
+    ("task", "`wholebody/tasks/NAME.py`, a Task: error and Jacobian", "`wholebody.tasks`"),
+    ("constraint", "`wholebody/constraints/NAME.py`, a Constraint: a Jacobian", "`wholebody.constraints`"),
+    ("controller", "`wholebody/control/NAME.py`, a class with `solve`", "`wholebody.controllers`"),
+    ("clock", "`wholebody/drivers/interface.py`, a class that is called with a period", "`wholebody.clocks`"),
+    (
+        "stabilizer",
+        "`wholebody/locomotion/balance/NAME.py`, a Stabilizer: `correct(target, balance, period)`",
+        "`wholebody.stabilizers`; `wholebody walk --stabilizer NAME`",
+    ),
+    (
+        "behaviour and verb",
+        "`wholebody/behaviors/NAME.py`, and its verb in `wholebody/operator/rcp/commands.py`",
+        "not yet by one file",
+    ),
+    (
+        "page panel",
+        "`wholebody/operator/page/source/NAME.js`, and what it shows in `wholebody/operator/robot/page_view.py`",
+        "not yet by one file",
+    ),
+    (
+        "transport",
+        "`wholebody/parameters/transports.py`, a class with `receive` and `sender`",
+        "`wholebody.transports`",
+    ),
+    (
+        "command",
+        "`wholebody/cli/NAME.py`, a function of its own name",
+        "not yet by one file: its name in `wholebody/cli/__init__.py`, too",
+    ),
+    ("benchmark", "`benchmarks/NAME.py`, a function `run(quick, progress) -> Report`", "`wholebody bench FILE.py`"),
+    (
+        "experiment",
+        "`experiments/NAME.py`, a program that prints its table",
+        "`make experiments` runs all that are there",
+    ),
+)
+"""What somebody adds, where ours of that kind are, and how one from outside is found."""
 
 
 def page(repository: Path) -> str:
     """The whole text of `docs/architecture.md` for the package as it is on disk."""
-    return "\n".join([INTRODUCTION, *_map(repository), "", *_rule(repository)]) + "\n"
+    return "\n".join([INTRODUCTION, *_adding(), "", *_map(repository), "", *_rule(repository)]) + "\n"
+
+
+def _adding() -> list[str]:
+    rows = [f"| {what} | {where} | {found} |" for what, where, found in ADDING]
+    return [
+        "## Where do I add …",
+        "",
+        "| what | where ours are | how one of your own is found |",
+        "|---|---|---|",
+        *rows,
+        "",
+        "A name in the last column is a group of entry points; instead of one, `path/to/file.py:Class` will do (of a",
+        "robot the path of its URDF or MJCF). `tests/project/test_own_parts.py` adds one of each kind that needs one",
+        "file, from outside, and uses it.",
+    ]
 
 
 def _map(repository: Path) -> list[str]:
@@ -76,6 +145,10 @@ def _rule(repository: Path) -> list[str]:
             f"- {named((package,))} stands beside the ladder: it may import {named((ceiling,))} and the rungs "
             f"below that, and only {named(USERS[package])} import it."
         )
+    for folder, ceiling in INNER.items():
+        lines.append(
+            f"- `{folder}` imports {named((ceiling,))} and the rungs below that, not all that its package may."
+        )
     for outsider, owner in ONLY_IN.items():
         lines.append(f"- Only {named((owner,))} imports {outsider}.")
     for package, outsiders in NEVER_LOADED_BY.items():
@@ -88,5 +161,59 @@ def _rule(repository: Path) -> list[str]:
     ]
 
 
+# --- picture ---------------------------------------------------------------------------------------
+
+BOX, ROW, GAP, LEFT = (118, 34), 50, 8, 46
+"""px: width and height of a box, from rung to rung, between boxes, and what stands left of them."""
+
+
+def picture(repository: Path) -> str:
+    """The whole text of `docs/architecture.svg`: a box for each package, on its rung."""
+    says = {module.name: _first_line(module) for module in modules(repository)}
+    columns = max(len(rung) for rung in LADDER)
+    width, height = LEFT + (columns + len(BESIDE)) * (BOX[0] + GAP) + 2 * GAP, len(LADDER) * ROW + GAP
+    shapes = []
+
+    def box(package: str, x: float, rung: int, style: str) -> None:
+        y = height - (rung + 1) * ROW
+        shapes.append(
+            f"<g><title>{escape(says.get(f'wholebody.{package}', 'not written yet'))}</title>"
+            f'<rect class="{style}" x="{x:g}" y="{y}" width="{BOX[0]}" height="{BOX[1]}" rx="5"/>'
+            f'<text x="{x + BOX[0] / 2:g}" y="{y + BOX[1] / 2 + 4:g}">{package}</text></g>'
+        )
+
+    for rung, packages in enumerate(LADDER):
+        y = height - (rung + 1) * ROW
+        band = f'x="{LEFT - GAP}" y="{y - GAP}" width="{columns * (BOX[0] + GAP) + GAP}" height="{ROW}"'
+        shapes.append(f'<rect class="rung" {band}/>')
+        shapes.append(f'<text class="number" x="{LEFT / 2 - GAP / 2:g}" y="{y + BOX[1] / 2 + 4:g}">{rung + 1}</text>')
+        start = LEFT + (columns - len(packages)) * (BOX[0] + GAP) / 2
+        for number, package in enumerate(packages):
+            style = "package" if f"wholebody.{package}" in says else "planned"
+            box(package, start + number * (BOX[0] + GAP), rung, style)
+    for number, (package, ceiling) in enumerate(BESIDE.items()):
+        rung = next(i for i, names in enumerate(LADDER) if ceiling in names) + 1
+        box(package, LEFT + (columns + number) * (BOX[0] + GAP) + GAP, rung, "beside")
+    return SVG.format(width=width, height=height, shapes="\n".join(shapes))
+
+
+SVG = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">
+<!-- Written by tools/architecture.py from the rule of imports; `make docs` writes it anew. -->
+<style>
+text {{ font: 14px sans-serif; text-anchor: middle; fill: #222 }}
+.number {{ fill: #888 }}
+.rung {{ fill: #f4f6f8; stroke: #ffffff; stroke-width: 2 }}
+.package {{ fill: #cfe3f5; stroke: #4a7ba6 }}
+.planned {{ fill: #ffffff; stroke: #999999; stroke-dasharray: 4 3 }}
+.beside {{ fill: #f9dcb8; stroke: #b5792c }}
+</style>
+<rect width="100%" height="100%" fill="#ffffff"/>
+{shapes}
+</svg>
+"""
+
+
 if __name__ == "__main__":
+    PICTURE.write_text(picture(REPOSITORY), encoding="utf-8")
     PAGE.write_text(page(REPOSITORY), encoding="utf-8")

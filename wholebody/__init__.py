@@ -5,4 +5,4 @@ and put references for it on named channels. Importing this package loads nothin
 you need from its subpackages (`from wholebody.channels import Channel`). `docs/architecture.md` is the map.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -33,9 +33,11 @@ WholebodyError
 ├── WrongRecord              (TypeError)          a record of another robot, or of another kind
 ├── BadReference             (ValueError)         a reference that no joint can follow
 ├── BadPeriod                (ValueError)         a period or rate that no loop can keep
+├── BadDriver            (TypeError)          a driver that lacks methods, or does not take such options
 ├── HardwareError                                 a bus or board that does not do what it must
 ├── NoRobot                                       no daemon runs a robot of that name
 ├── RobotTaken                                    another daemon runs the robot of that name
+├── RoleTaken                                     another process does that for the robot
 ├── DeskTaken                                     another process takes people's commands to the robot
 ├── NoClosedForm             (ValueError)         a chain of joints that only iteration can invert
 ├── BadGoal                  (ValueError)         a goal that is no pose, point or direction
@@ -54,12 +56,13 @@ WholebodyError
 ├── SensorLost               (RuntimeError)       a sensor that walking needs says nothing, or nonsense
 ├── OutOfReach               (ValueError)         a place that a hand cannot come to from where the robot stands
 ├── GroundMissing            (RuntimeError)       a limb finds no ground, or not where it should be
-├── OrderNotDone             (RuntimeError)       an order that was refused, interrupted, or failed
+├── GoalNotDone              (RuntimeError)       a goal that was rejected, preempted, cancelled, or failed
 ├── BadParameter             (ValueError)         a value that a parameter cannot take
 ├── BadConfiguration         (ValueError)         a configuration file that says what cannot be; file, line, key, remedy
 ├── BadExpression            (ValueError)         an event's expression that is no comparison of parameters
 ├── BadBinding               (ValueError)         a parameter that cannot be bound as asked
-├── NoController                                  no controller of that name runs
+├── NoServer                                      nobody serves requests under that name
+│   └── NoController                              no controller of that name runs
 ├── BadStateMachine          (ValueError)         states that do not lead anywhere, or two of one name
 ├── BadTask                  (ValueError)         a task that cannot be what it says
 ├── BadConstraint            (ValueError)         a constraint that cannot hold
@@ -230,6 +233,10 @@ class BadPeriod(WholebodyError, ValueError):
     """A period or rate that no loop can keep."""
 
 
+class BadDriver(WholebodyError, TypeError):
+    """A driver that lacks methods, or an option that is none or has another type; the text says what to give."""
+
+
 class HardwareError(WholebodyError):
     """A bus or board that does not do what it must."""
 
@@ -240,6 +247,10 @@ class NoRobot(WholebodyError):
 
 class RobotTaken(WholebodyError):
     """Another daemon runs the robot of that name."""
+
+
+class RoleTaken(WholebodyError):
+    """Another process has that role for the robot of that name."""
 
 
 class DeskTaken(WholebodyError):
@@ -326,12 +337,12 @@ class GroundMissing(WholebodyError, RuntimeError):
         super().__init__(message)
 
 
-class OrderNotDone(WholebodyError, RuntimeError):
-    """An order to a behaviour that did not come to its end; `stage` is what became of it, `reason` says why."""
+class GoalNotDone(WholebodyError, RuntimeError):
+    """A goal or request that did not come to its end; `stage` is what became of it, `reason` says why."""
 
     def __init__(self, stage: str, reason: str) -> None:
         self.stage, self.reason = stage, reason
-        super().__init__(f"the order was {stage}: {reason}" if stage != "failed" else f"the order failed: {reason}")
+        super().__init__(f"the goal was {stage}: {reason}" if stage != "failed" else f"the goal failed: {reason}")
 
 
 class CannotImitate(BadMotion):
@@ -359,7 +370,11 @@ class BadBinding(WholebodyError, ValueError):
     """A parameter that cannot be bound as asked: an unknown transport, or two types on one topic."""
 
 
-class NoController(WholebodyError):
+class NoServer(WholebodyError):
+    """Nobody serves requests under that name."""
+
+
+class NoController(NoServer):
     """No controller of that name runs."""
 
 

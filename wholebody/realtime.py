@@ -1,17 +1,22 @@
-"""How a loop keeps its period and ends: real-time scheduling where permitted, sleeping until an instant, signals."""
+"""How a loop keeps its period and ends: real-time scheduling where permitted, sleeping until an instant, signals.
+
+All that catches a signal, or asks whether a process lives, is here.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import gc
 import os
+import select
 import signal
+import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import FrameType
 
 from wholebody.errors import RealtimeWarning
 
@@ -20,6 +25,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _MCL_CURRENT, _MCL_FUTURE, _MCL_ONFAULT = 1, 2, 4  # on fault: what is never touched takes no memory
 _PR_SET_TIMERSLACK = 29
 _TIMER_ABSTIME = 1
+
+TOLD_TO_END = (signal.SIGTERM, signal.SIGINT)
 
 
 class _Timespec(ctypes.Structure):
@@ -90,13 +97,71 @@ def _schedule(priority: int) -> bool:
     return True
 
 
+class Ended(BaseException):
+    """Leaves a wait for something that may never come, because this process was told to end."""
+
+
+@contextlib.contextmanager
+def when_told(do: Callable[[], None]) -> Iterator[None]:
+    """Have SIGTERM and SIGINT call `do` while the block runs; what it raises leaves whatever is waited for."""
+    before = {number: signal.signal(number, lambda *_: do()) for number in TOLD_TO_END}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def until_told() -> Callable[[], bool]:
     """What says whether a loop goes on: until SIGTERM or SIGINT, which from now on end nothing else."""
     told: list[int] = []
-
-    def end(number: int, frame: FrameType | None) -> None:
-        told.append(number)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
+    for number in TOLD_TO_END:
+        signal.signal(number, lambda number, _: told.append(number))
     return lambda: not told
+
+
+def sleep_until_told() -> None:
+    """Sleep until SIGTERM or SIGINT."""
+
+    def end() -> None:
+        raise Ended
+
+    with contextlib.suppress(Ended), when_told(end):
+        while True:
+            time.sleep(3600.0)
+
+
+def cancel_when_told() -> None:
+    """Let SIGTERM cancel the running asyncio task, as Ctrl-C does, rather than break it off anywhere."""
+    import asyncio
+
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+
+
+def end_with(process: int) -> None:
+    """Have this process told to end (SIGTERM) as soon as another one has ended, however it did."""
+    try:
+        life = os.pidfd_open(process)
+    except ProcessLookupError:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return
+
+    def watch() -> None:
+        select.select([life], [], [])
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name=f"life of process {process}", daemon=True).start()
+
+
+def has_ended(process: int, within: float | None = 0.0) -> bool:
+    """Whether a process has ended, or does so within some seconds (None: ever); also if nobody has asked after it."""
+    try:
+        life = os.pidfd_open(process)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([life], [], [], within)[0])
+    finally:
+        os.close(life)

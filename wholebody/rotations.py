@@ -49,6 +49,12 @@ def quaternion_of_tilt(up: npt.ArrayLike) -> Array:
     return np.asarray(tilt / np.linalg.norm(tilt))
 
 
+def quaternion_of_roll_pitch(roll: float, pitch: float) -> Array:
+    """An orientation without yaw, Ry(pitch) Rx(roll), in radians."""
+    sr, sp, cr, cp = math.sin(roll / 2), math.sin(pitch / 2), math.cos(roll / 2), math.cos(pitch / 2)
+    return np.array([cp * sr, sp * cr, -sp * sr, cp * cr])
+
+
 def turned(quaternion: npt.ArrayLike, rotation_vector: npt.ArrayLike) -> Array:
     """A quaternion turned by a rotation vector in its own axes, q ⊗ exp(r / 2), of unit length."""
     x, y, z, w = np.asarray(quaternion, np.float64).tolist()

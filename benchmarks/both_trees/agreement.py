@@ -20,7 +20,7 @@ from problems import (
     random_states,
     valkyrie_problem,
 )
-from program import level_objectives, limits_broken, plain
+from program import level_objectives, limb_solver, limits_broken, plain
 
 from wholebody import robots
 from wholebody.behaviors import Walking
@@ -28,15 +28,7 @@ from wholebody.behaviors.crawling import Crawling
 from wholebody.constraints import FixedBase, FlatContact, LineContact, OmniWheelContact, PointContact
 from wholebody.control import WBOSC, QuadraticController
 from wholebody.estimation import AnkleSpring, AttitudeFilter, BalanceEstimator, ParticleAttitude, SupportFilter
-from wholebody.kinematics import (
-    ClosedForm,
-    Collisions,
-    ComGoal,
-    InverseKinematics,
-    OrientationGoal,
-    PointGoal,
-    PoseGoal,
-)
+from wholebody.kinematics import ClosedForm, Collisions
 from wholebody.locomotion import Walker, gait_of
 from wholebody.model import Contacts, Model
 from wholebody.motion import OnlineProfile
@@ -242,17 +234,17 @@ def _miss(solver: ClosedForm, pose: Array) -> float:
 def iterative(inputs: Inputs) -> Outputs:
     """Solutions of goals near the start, in a few kinds of problem, with the number of iterations."""
     bolted, atlas = model_of("atlas_bolted"), model_of("atlas")
-    four = [PointGoal(name, (0.0, 0.0, 0.0)) for name in LIMBS]
-    mixed = [PoseGoal("left_sole", np.eye(4)), OrientationGoal("left_palm", np.eye(3)), ComGoal((0.0, 0.0, 0.0))]
+    four = [("point", name) for name in LIMBS]
+    mixed = [("pose", "left_sole"), ("orientation", "left_palm"), ("com", "")]
     solvers = {
-        "four": (bolted, InverseKinematics(bolted, four, position_tolerance=1e-3)),
-        "exact": (bolted, InverseKinematics(bolted, four, position_tolerance=1e-8, home="stand")),
-        "weighed": (atlas, InverseKinematics(atlas, four, mass_weighting=True)),
-        "on_a_foot": (atlas, InverseKinematics(atlas, mixed, "right_sole")),
-        "transpose": (bolted, InverseKinematics(bolted, four[2:], method="transpose", max_iterations=20)),
+        "four": (bolted, 4, limb_solver(bolted, four, position_tolerance=1e-3)),
+        "exact": (bolted, 4, limb_solver(bolted, four, position_tolerance=1e-8, home="stand")),
+        "weighed": (atlas, 4, limb_solver(atlas, four, mass_weighting=True)),
+        "on_a_foot": (atlas, 3, limb_solver(atlas, mixed, "right_sole")),
+        "transpose": (bolted, 2, limb_solver(bolted, four[2:], method="transpose", max_iterations=20)),
     }
     found: Outputs = {}
-    for name, (model, solver) in solvers.items():
+    for name, (model, count, solve) in solvers.items():
         rows = []
         starts, moves = (
             inputs.given(f"iterative.{name}.{what}", lambda at=at, model=model: _steps(model, 30)[at])  # type: ignore[misc]
@@ -264,8 +256,8 @@ def iterative(inputs: Inputs) -> Outputs:
                 targets = [now.placement(model.frame("left_sole")), now.rotation(model.frame("left_palm"))]
                 targets.append(now.com_in_world)
             else:
-                targets = list(limb_positions(now)[-len(solver.goals) :])
-            solution = solver.solve(q, targets)
+                targets = list(limb_positions(now)[-count:])
+            solution = solve(q, targets)
             rows.append({"q": solution.q, "converged": solution.converged, "iterations": solution.iterations})
         found |= stacked(rows, f"iterative.{name}")
     return found

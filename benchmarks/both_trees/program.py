@@ -7,6 +7,7 @@ accelerations v̇ and the contact forces λ, each divided by its length, or by t
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -117,3 +118,34 @@ def sole_rows(corners: Array) -> Array:
         normal = np.array([-edge[1], edge[0]])  # the centre of pressure is (−my, mx) / fz
         rows.append([0, 0, -normal @ corner, normal[1], -normal[0], 0])
     return np.array(rows, float)
+
+
+def limb_solver(model: Model, goals: list[tuple[str, str]], fixed: str = "base", **options: Any) -> Callable[..., Any]:
+    """Inverse kinematics for goals by kind and frame, which takes a start and targets: of goals, or of tasks."""
+    from wholebody import kinematics, tasks
+
+    if hasattr(kinematics, "PointGoal"):
+        old = {
+            "point": lambda name: kinematics.PointGoal(name, np.zeros(3)),
+            "pose": lambda name: kinematics.PoseGoal(name, np.eye(4)),
+            "orientation": lambda name: kinematics.OrientationGoal(name, np.eye(3)),
+            "com": lambda _: kinematics.ComGoal(np.zeros(3)),
+        }
+        return kinematics.InverseKinematics(model, [old[kind](name) for kind, name in goals], fixed, **options).solve
+    new = {
+        "point": lambda name: tasks.CartesianPositionTask(name, name, 0.0),
+        "pose": lambda name: tasks.PoseTask(name, name, 0.0),
+        "orientation": lambda name: tasks.Orientation3DTask(name, name, np.eye(3)),
+        "com": lambda _: tasks.CenterOfMassTask("com", 0.0),
+    }
+    solver = kinematics.InverseKinematics(model, [new[kind](name) for kind, name in goals], fixed, **options)
+
+    def solve(start: Array, targets: list[Array]) -> Any:
+        for task, target in zip(solver.tasks, targets, strict=True):
+            if isinstance(task, tasks.PoseTask):
+                task.goal_position, task.goal_orientation = target[:3, 3], target[:3, :3]
+            else:
+                task.goal = target
+        return solver.solve(start)
+
+    return solve

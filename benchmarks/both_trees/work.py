@@ -18,13 +18,13 @@ from problems import (
     random_states,
     valkyrie_problem,
 )
-from program import plain
+from program import limb_solver, plain
 
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
 from wholebody.control import WBOSC, Problem, QuadraticController
 from wholebody.estimation import BalanceEstimator
-from wholebody.kinematics import ClosedForm, InverseKinematics, PointGoal
+from wholebody.kinematics import ClosedForm
 from wholebody.model import Model
 from wholebody.robots.robot import Placement
 from wholebody.simulation import SensorModel, Simulation
@@ -97,7 +97,7 @@ def closed_form(name: str) -> Batch:
 def iterative() -> Batch:
     """Four limbs of Atlas to goals near the start."""
     model = model_of("atlas_bolted")
-    solver = InverseKinematics(model, [PointGoal(name, (0.0, 0.0, 0.0)) for name in LIMBS], position_tolerance=1e-3)
+    solve = limb_solver(model, [("point", name) for name in LIMBS], position_tolerance=1e-3)
     rng = np.random.default_rng(0)
     lower, upper = np.array([(joint.lower, joint.upper) for joint in model.robot.moving]).T
     cases = []
@@ -105,7 +105,7 @@ def iterative() -> Batch:
         start = rng.uniform(lower, upper)
         goal = np.clip(start + rng.uniform(-0.5, 0.5, model.nq), lower, upper)
         cases.append((start, list(limb_positions(model.at(goal)))))
-    return each(solver.solve, cases, 2)
+    return each(solve, cases, 2)
 
 
 def estimator() -> Batch:

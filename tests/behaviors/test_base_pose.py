@@ -8,7 +8,7 @@ from test_walking import Told
 
 from wholebody import robots
 from wholebody.behaviors.base_pose import STALE, BasePose
-from wholebody.behaviors.walking_orders import CONTROLLER, doing_record
+from wholebody.behaviors.walking_goals import CONTROLLER, doing_record
 from wholebody.channels import Channel
 from wholebody.drivers import Names
 from wholebody.locomotion.walking.footsteps import Place
@@ -47,7 +47,6 @@ def test_a_state_that_knows_counts_more_than_the_legs_and_legs_that_fell_silent_
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 def test_legs_know_where_a_robot_is_that_was_pushed_off_its_plan():
     told = Told(seed=3)
     assert told.walking.sensed is None, "it has not stood up"

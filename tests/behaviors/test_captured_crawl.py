@@ -18,8 +18,6 @@ from wholebody.motion.capture.capture import Capture
 from wholebody.motion.capture.gait import CRAWLING, CapturedGait
 from wholebody.motion.capture.retarget import imitate
 
-pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels
-
 SLOWER = 1.5
 INSIDE = 0.95
 

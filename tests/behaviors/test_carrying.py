@@ -15,7 +15,6 @@ def a_little_ahead(seconds):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)  # a busy machine simulates slowly
 @pytest.mark.parametrize(
     ("lead", "seconds", "within"),
     [(a_little_ahead, 13.0, 0.2), (around, 20.0, 0.35)],  # it turns on until the partner pulls back with 5 N

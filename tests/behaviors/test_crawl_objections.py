@@ -13,8 +13,7 @@ from blind_crawler import Blind
 from experiments.crawl_edge import MAPS, WATCHES, to_an_edge
 from wholebody import robots
 from wholebody.behaviors.crawling_client import CrawlingClient
-from wholebody.behaviors.crawling_desk import CrawlingDesk
-from wholebody.behaviors.walking_orders import Stage
+from wholebody.behaviors.crawling_server import CrawlingServer
 from wholebody.cli.crawl import crawl
 from wholebody.locomotion.crawling.footholds import RoughGround, WatchedGround
 from wholebody.locomotion.crawling.gait import crawl_gait_of, rough_gait_of
@@ -23,6 +22,7 @@ from wholebody.locomotion.walking.footsteps import Velocity
 from wholebody.model.model import Model
 from wholebody.model.support import SupportPolygon
 from wholebody.perception.height_map import HeightMap
+from wholebody.services import Stage
 
 MODEL = Model(robots.load("atlas"))
 LEVEL, SLOW = crawl_gait_of(MODEL), rough_gait_of(MODEL)
@@ -111,8 +111,8 @@ def test_backward_and_on_the_spot_it_may_go_where_nobody_has_seen_the_ground_but
 def test_an_order_towards_an_edge_fails_with_the_reason_and_one_back_is_done():
     blind = Blind()
     blind.crawling.crawler.watch(WatchedGround(ends_at(0.7, -0.5)))
-    with CrawlingDesk(blind.crawling, "robot") as desk, CrawlingClient("robot") as client:
-        desk.on_limbs, blind.obeys = True, desk.cycle
+    with CrawlingServer(blind.crawling, "robot") as server, CrawlingClient("robot") as client:
+        server.on_limbs, blind.obeys = True, server.cycle
         blind.cycle(0.5)
 
         def told(number):
@@ -123,9 +123,9 @@ def test_an_order_towards_an_edge_fails_with_the_reason_and_one_back_is_done():
         assert ahead.stage is Stage.FAILED
         assert "wrist would come down differ by 50.0 cm" in ahead.text
         assert told(client.walk(velocity=(0.1, 0.0, 0.0), lasts=9.0)).stage is Stage.FAILED, "and again"
-        assert told(client.stop()).stage is Stage.COMPLETED
+        assert told(client.stop()).stage is Stage.SUCCEEDED
         began = blind.crawling.place.x
-        assert told(client.walk(distance=-0.3)).stage is Stage.COMPLETED
+        assert told(client.walk(distance=-0.3)).stage is Stage.SUCCEEDED
         assert blind.crawling.place.x == pytest.approx(began - 0.3, abs=0.05)
         assert blind.crawling.trouble == ""
 
@@ -139,7 +139,6 @@ def test_with_its_camera_on_watch_it_rests_before_an_edge_off_which_a_blind_hand
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_by_a_map_of_its_camera_it_rests_before_an_edge_over_which_it_falls_if_it_does_not_object(monkeypatch):
     run = to_an_edge(0.54, 103, 16.0, arm=MAPS)
     assert "differ by" in run.objection

@@ -101,7 +101,6 @@ STEP = "steps:height=0.1,count=1,depth=2.5,ahead=0.6"
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_with_the_body_kept_back_hips_roll_less_while_a_knee_climbs(monkeypatch):
     rolls = []
     for back in (0.0, BACK):
@@ -218,7 +217,6 @@ def test_a_robot_without_a_camera_maps_nothing():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(200)
 @pytest.mark.parametrize(("knows", "seconds"), [("map", 80.0), ("nothing", 25.0)])
 def test_a_step_of_10_cm_is_climbed_by_those_who_know_of_it(knows, seconds):
     course = Course(STEP, 1.0, 0.6, seconds, knows)
@@ -230,7 +228,6 @@ def test_a_step_of_10_cm_is_climbed_by_those_who_know_of_it(knows, seconds):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(200)
 def test_over_blocks_it_goes_on_by_the_map_and_is_held_up_without():
     course = Course("blocks:height=0.05,seed={seed}", 3.7, 3.2, 42.0)
     run = trial(course, seed=135)

@@ -78,7 +78,6 @@ def stopped_and_told_on(stop, seed, late=2):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_stopped_at_any_moment_of_a_turn_it_crawls_on_and_misses_no_ground_where_there_is_some(monkeypatch):
     stops = {seed: 0.5 + seed * 2 / 3 for seed in (1, 2, 4)}  # s
     for seed, stop in stops.items():

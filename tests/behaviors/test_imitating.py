@@ -14,8 +14,6 @@ from wholebody.motion.capture.capture import Capture
 from wholebody.motion.capture.gait import CapturedGait
 from wholebody.motion.capture.retarget import imitate
 
-pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels
-
 PERIOD = 0.02
 
 

@@ -25,6 +25,8 @@ from wholebody.behaviors.limb_server import (
 from wholebody.channels import Channel
 from wholebody.drivers import Names, connect
 from wholebody.errors import BadPeriod, BadReference, UnknownName
+from wholebody.processes import lifecycle
+from wholebody.processes.registry import LIMBS
 
 ROBOT = robots.load("hubo2plus")
 PERIOD = 0.005
@@ -171,14 +173,13 @@ def watched(name: str, seconds: float) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_processes_at_different_rates_move_different_arms_and_one_that_is_killed_is_dropped():
     with ExitStack() as stack:
         stack.enter_context(python("-c", DAEMON))
         with connect("first", timeout=20.0):
             pass
         name = Names().robot
-        stack.enter_context(python("-m", "wholebody.processes.limbs", name, "hubo2plus"))
+        stack.enter_context(lifecycle.beside(LIMBS, name=name, robot="hubo2plus"))
         slow = stack.enter_context(wishing(name, "slow", 1, 7, "RSP", -0.3, -0.1))
         fast = stack.enter_context(wishing(name, "fast", 1, 90, "LSP", 0.1, 0.3))
         chief = stack.enter_context(wishing(name, "chief", 5, 20, "RSP", 0.4, 0.6))

@@ -15,8 +15,6 @@ from wholebody.locomotion.walking.legs import Legs
 from wholebody.model import Model
 from wholebody.simulation import SensorModel, Simulation
 
-pytestmark = pytest.mark.timeout(240)  # a busy machine simulates slowly
-
 
 @pytest.mark.slow
 def test_a_robot_of_the_size_of_man_walks_fast_with_the_same_controller_and_shakily_or_not_at_all_without():

@@ -7,7 +7,6 @@ from walking_rig import Feet
 
 CHANGED = 0.2
 """s in which a stop must have changed what is commanded."""
-pytestmark = pytest.mark.timeout(240)
 
 
 def walks(seed, seconds):

@@ -16,7 +16,6 @@ from wholebody.locomotion.walking.walker import Walker
 from wholebody.simulation import SensorModel, Simulation
 
 FAST = (0.6, forward(0.2, 14))
-pytestmark = pytest.mark.timeout(240)  # a busy machine simulates slowly
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.simulation import SensorModel, Simulation
 
-pytestmark = pytest.mark.timeout(240)  # a busy machine simulates slowly
 WRONG = replace(SensorModel.realistic(), accelerometer_bias=(0.2, 0.0, 0.0))
 """As if the IMU were mounted askew by 1.2°."""
 

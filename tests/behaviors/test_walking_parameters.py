@@ -8,22 +8,20 @@ import pytest
 from robot_processes import wholebody
 from walking_rig import NAME, Rig
 
-from wholebody import robots
+from wholebody import plugins, robots
 from wholebody.behaviors import Walking
 from wholebody.behaviors.gait_parameters import walking_parameters
 from wholebody.behaviors.walking import AHEAD
-from wholebody.behaviors.walking_orders import Bearing
+from wholebody.behaviors.walking_goals import Bearing
 from wholebody.channels import Channel
 from wholebody.drivers import Names
 from wholebody.errors import BadFootsteps, BadGait, BadParameter
 from wholebody.locomotion import Pattern
-from wholebody.locomotion.balance.stabilizers import NAMES
 from wholebody.locomotion.walking.footsteps import in_place
 from wholebody.operator.robot.settings import LiveParameters
 from wholebody.parameters import Parameters
 from wholebody.parameters.remote import Remote
 
-pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
 ONE_FOOT = (Bearing.LEFT, Bearing.RIGHT)
 PERIOD = 0.005
 
@@ -38,7 +36,7 @@ def walking(hubo):
     return Walking(hubo)
 
 
-@pytest.mark.parametrize("stabilizer", NAMES)
+@pytest.mark.parametrize("stabilizer", plugins.names("stabilizers"))
 def test_every_parameter_of_every_stabilizer_has_unit_bounds_and_meaning_and_can_be_set_within_them(hubo, stabilizer):
     parameters = walking_parameters(Walking(hubo, stabilizer=stabilizer))
     assert {"gait.step_time", "gait.limits.length", "recovery_foot.rise"} <= set(parameters.paths)

@@ -202,6 +202,21 @@ def test_a_file_that_ends_anywhere_is_read_up_to_there(tmp_path):
         Recorder(tmp_path / "no folder" / "run.mcap")
 
 
+@needs_mcap
+def test_a_channel_that_is_removed_and_made_anew_is_recorded_on(tmp_path):
+    layouts = [np.dtype("<f8"), np.dtype("<f8"), np.dtype("<i4")]
+    with Recorder(tmp_path / "run.mcap", ["robot.*"]) as recorder:
+        for number, layout in enumerate(layouts):
+            with Channel("robot.value", layout) as channel, channel.writer() as writer:
+                for _ in range(5):
+                    writer.message[...] = number
+                    writer.put()
+                wait_for(lambda number=number: recorder.record() >= 0 and recorder.count == 5 * (number + 1), 20)
+                channel.path.unlink()
+        assert recorder.lost == 0
+    assert Recording(tmp_path / "run.mcap").counts["robot.value"] == 15
+
+
 SMALL = """
 import resource, sys, time
 from wholebody.channels import Channel

@@ -5,14 +5,17 @@ import re
 import subprocess
 import sys
 import time
+from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from wholebody import messages
+from wholebody import __version__, _kernels, messages
 from wholebody.channels import Channel
 from wholebody.cli import COMMANDS
 
+CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 MAIN = [sys.executable, "-c", "from wholebody.cli import main; main()"]
 
 
@@ -27,6 +30,12 @@ def state():
         writer.message["imu"]["orientation"][0] = 0, 0, 0, 1
         writer.put()
         yield channel, writer
+
+
+def test_the_version_comes_with_the_variant_of_the_kernels():
+    found = wholebody("--version")
+    assert found.returncode == 0, found.stderr
+    assert found.stdout == f"wholebody {__version__}, kernels: {_kernels.model_variant()}\n"
 
 
 @pytest.fixture
@@ -51,6 +60,15 @@ while True:
     yield process
     process.kill()
     process.wait()
+
+
+def test_the_version_is_that_of_the_package_and_of_the_changelog():
+    run = wholebody("--version")
+    assert re.fullmatch(r"wholebody (\d+\.\d+\.\d+)\n", run.stdout), run.stderr
+    assert run.returncode == 0
+    newest = re.search(r"^## (\d\S*), ", CHANGELOG.read_text(), re.MULTILINE)
+    assert newest
+    assert run.stdout.split()[1] == newest[1] == metadata.version("wholebody")
 
 
 def test_help_lists_every_command_and_needs_no_argument():
@@ -157,6 +175,14 @@ def test_a_second_demo_is_refused_while_one_runs():
         run = wholebody("demo")
     assert run.returncode == 1
     assert "another demo" in run.stderr
+
+
+@pytest.mark.slow
+def test_a_second_demo_with_a_name_of_its_own_runs_beside_the_first(channels_folder):
+    with Channel("demo.state", np.dtype("f8")) as channel, channel.writer():
+        run = wholebody("demo", "--name", "other", "--seconds", 2, "--no-walk", timeout=55)
+        assert "Torn or misordered messages: 0." in run.stdout
+        assert [each.name for each in channels_folder.iterdir()] == ["demo.state"]
 
 
 def test_the_demos_checks_find_a_torn_message():

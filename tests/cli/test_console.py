@@ -48,7 +48,7 @@ class Talk:
 
 @pytest.fixture
 def talk():
-    wholebody("start", "--loopback")
+    wholebody("start", "--driver", "loopback")
     talk = Talk()
     yield talk
     talk.session.close()
@@ -313,7 +313,7 @@ def test_a_robot_that_has_gone_is_missed_and_one_that_came_back_is_found(talk):
     kill_daemon()
     with pytest.raises(NoRobot):
         talk("home RSP")
-    wholebody("start", "--loopback")
+    wholebody("start", "--driver", "loopback")
     talk("goto RSP 0.1")
 
 

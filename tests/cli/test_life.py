@@ -23,14 +23,12 @@ from robot_processes import (
     wholebody,
 )
 
-from wholebody import messages, robots
+from wholebody import robots
 from wholebody.channels import Channel
 from wholebody.drivers import connect
-from wholebody.errors import BadMessage, UnknownName
-from wholebody.messages import Filter
 from wholebody.operator.monitor.watcher import Watcher
 from wholebody.processes import lifecycle
-from wholebody.processes.launch_plan import Plan, filter_request, plan_of
+from wholebody.realtime import has_ended
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +73,7 @@ def test_a_robot_starts_runs_and_stops():
     assert "p99" in shown
     processes = daemon(), simulator()
     assert wholebody("stop").stdout.count("ended") == 2
-    assert not any(map(lifecycle.is_alive, processes))
+    assert all(map(has_ended, processes))
     log = lifecycle.log_file("robot").read_text()
     assert "deviation" in log, "the final table of the stages"
     ended = wholebody("status", "--json", check=False)
@@ -87,18 +85,18 @@ def test_a_robot_starts_runs_and_stops():
 
 
 def test_a_robot_stays_when_the_terminal_that_started_it_closes():
-    wholebody("start", "--loopback")
+    wholebody("start", "--driver", "loopback")
     assert os.getsid(daemon()) == daemon(), "a session of its own: no hang-up, no Ctrl-C"
 
 
 @pytest.mark.slow
 def test_a_second_robot_needs_a_second_name():
-    wholebody("start", "--loopback")
-    run = wholebody("start", "--loopback", check=False)
+    wholebody("start", "--driver", "loopback")
+    run = wholebody("start", "--driver", "loopback", check=False)
     assert run.returncode == 1
     assert f"running already (process {daemon()})" in run.stderr
     assert "--name" in run.stderr
-    wholebody("start", "minihubo", "--loopback", "--name", "second")
+    wholebody("start", "minihubo", "--driver", "loopback", "--name", "second")
     assert daemon("second") not in (None, daemon())
     wholebody("stop", "--name", "second")
     assert daemon("second") is None
@@ -128,12 +126,12 @@ def test_a_killed_daemon_is_started_again_and_nothing_jumps():
 
 @pytest.mark.slow
 def test_a_controller_goes_on_when_the_daemon_is_started_again():
-    wholebody("start", "--loopback")
+    wholebody("start", "--driver", "loopback")
     with connect("test") as robot:
         kill_daemon()
         robot.wait(0.1)
         assert not robot.wait(0.3)
-        wholebody("start", "--loopback")
+        wholebody("start", "--driver", "loopback")
         assert robot.wait(2)
         robot.move({"RSP": 0.02})
         wait_for(lambda: robot.wait() and robot.position("RSP") == pytest.approx(0.02))
@@ -141,9 +139,9 @@ def test_a_controller_goes_on_when_the_daemon_is_started_again():
 
 @pytest.mark.slow
 def test_what_another_robot_left_behind_is_no_obstacle():
-    wholebody("start", "minihubo", "--loopback")
+    wholebody("start", "minihubo", "--driver", "loopback")
     kill_daemon()
-    wholebody("start", "hubo2plus", "--loopback")
+    wholebody("start", "hubo2plus", "--driver", "loopback")
     assert status()["robot"] == "hubo2plus"
 
 
@@ -154,7 +152,7 @@ def test_a_simulator_for_another_plan_is_replaced():
     kill_daemon()
     wholebody("start", "minihubo", "--no-physics", "--fast")
     assert simulator() != before
-    assert not lifecycle.is_alive(before)
+    assert has_ended(before)
     assert status()["robot"] == "minihubo"
 
 
@@ -172,7 +170,9 @@ def test_a_daemon_whose_simulator_died_is_given_another():
 
 
 def test_two_starts_at_once_give_one_robot():
-    starts = [subprocess.Popen([*MAIN, "start", "--loopback"], stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    starts = [
+        subprocess.Popen([*MAIN, "start", "--driver", "loopback"], stderr=subprocess.PIPE, text=True) for _ in range(2)
+    ]
     said = [each.communicate(timeout=40)[1] for each in starts]
     assert sorted(each.returncode for each in starts) == [0, 1], said
     assert daemon() is not None
@@ -195,7 +195,7 @@ def test_somebody_elses_simulator_is_used_and_left_alone():
 
 def test_a_robot_that_cannot_start_says_why():
     with Channel("robot.events", np.dtype("f8")) as channel, channel.writer():
-        run = wholebody("start", "--loopback", check=False)
+        run = wholebody("start", "--driver", "loopback", check=False)
     assert run.returncode == 1
     assert "did not start" in run.stderr
     assert "robot.events" in run.stderr, "the end of the log"
@@ -212,7 +212,7 @@ def test_in_the_foreground_it_ends_with_a_signal_and_takes_the_simulator_along()
     output, _ = process.communicate(timeout=20)
     assert process.returncode == 0
     assert "ended after" in output
-    wait_for(lambda: not any(map(lifecycle.is_alive, processes)))
+    wait_for(lambda: all(map(has_ended, processes)))
 
 
 @pytest.mark.slow
@@ -223,7 +223,7 @@ def test_nobody_needs_real_time_so_it_may_go_faster():
 
 @pytest.mark.slow
 def test_the_filter_asked_for_is_that_of_all_joints():
-    wholebody("start", "--loopback", "--filter", "smooth 20")
+    wholebody("start", "--driver", "loopback", "--filter", "smooth 20")
     assert {joint["filter"] for joint in json.loads(wholebody("read", "--once", "--json").stdout)["joints"]} == {
         "smooth 20"
     }
@@ -241,90 +241,14 @@ def test_the_daemon_is_small_and_loads_nothing_heavy():
 
 
 def test_the_service_starts_it_in_the_foreground_with_real_time_rights():
-    text = wholebody("start", "--tier", "full", "--can", "can0,can1", "--service").stdout
+    text = wholebody("start", "--driver", "full:buses=can0,can1", "--service").stdout
     unit = configparser.ConfigParser(strict=False)
     unit.optionxform = str
     unit.read_string(text)
     command = unit["Service"]["ExecStart"]
     assert command.startswith(sys.executable)
-    assert "start hubo2plus --tier full" in command
-    assert "--can can0,can1" in command
+    assert "start hubo2plus --driver hubo_can:buses=can0,can1" in command
     assert "--foreground" in command
     assert unit["Service"]["Restart"] == "on-failure"
     assert int(unit["Service"]["LimitRTPRIO"]) > 50
     assert daemon() is None, "it only prints"
-
-
-# Its parts.
-
-
-def test_a_process_that_does_not_end_is_killed_and_that_is_said(monkeypatch):
-    monkeypatch.setattr(lifecycle, "PATIENCE", 0.3)
-    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
-    for source, killed in (("print('up', flush=True); import time; time.sleep(60)", False), (deaf, True)):
-        process = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE)
-        process.stdout.readline()
-        assert lifecycle.end(process.pid) == killed
-        process.communicate()
-
-
-def test_the_tier_chooses_the_robot_unless_one_is_named():
-    chosen = {tier: Plan.make("robot", "", tier).robot for tier in ("virtual", "mini", "full")}
-    assert chosen == {"virtual": "hubo2plus", "mini": "minihubo", "full": "hubo2plus"}
-    assert Plan.make("robot", "minihubo", "virtual").robot == "minihubo"
-    with pytest.raises(UnknownName, match="virtual"):
-        Plan.make("robot", "", "virtuel")
-
-
-def test_hardware_that_is_not_named_is_simulated():
-    assert Plan.make("robot", "", "full").behind == "simulated full"
-    assert Plan.make("robot", "", "full", can=("can0", "can1")).behind == "full"
-    assert Plan.make("robot", "", "mini").behind == "simulated mini"
-    assert Plan.make("robot", "", "mini", device="/dev/ttyUSB0").behind == "mini"
-    assert Plan.make("robot", "", "full", loopback=True).behind == "loopback"
-
-
-def test_a_plan_is_what_it_was_after_crossing_to_a_process():
-    plan = Plan.make("robot", "", "full", can=("can0", "can1"), period=0.01, filter="smooth 20")
-    assert Plan.parse(plan.text()) == plan
-    process = subprocess.Popen([sys.executable, "-c", "input()", plan.text()], stdin=subprocess.PIPE)
-    wait_for(lambda: plan_of(process.pid) is not None)
-    assert plan_of(process.pid) == plan
-    process.communicate(b"\n")
-    assert plan_of(os.getpid()) is None, "not one of ours"
-
-
-@pytest.mark.parametrize(
-    ("words", "mode", "value"),
-    [
-        ("pass", Filter.PASS, 0.0),
-        ("smooth 20", Filter.SMOOTH, 20.0),
-        ("Compliant:0.5", Filter.COMPLIANT, 0.5),
-        ("feedback 40", Filter.FEEDBACK, 40.0),
-    ],
-)
-def test_a_filter_is_read_as_it_is_typed(words, mode, value):
-    assert filter_request(words) == (mode, value)
-
-
-@pytest.mark.parametrize("words", ["smooth", "smooth twenty", "pass 3", "smooth 1 2"])
-def test_a_filter_with_the_wrong_numbers_is_refused(words):
-    with pytest.raises(BadMessage, match="takes"):
-        filter_request(words)
-
-
-def test_only_channels_of_another_robot_are_swept_and_none_that_is_in_use():
-    mini, hubo = robots.load("minihubo"), robots.load("hubo2plus")
-    with (
-        Channel("robot.state", mini.state_dtype()) as state,
-        Channel("robot.commanded", mini.reference_dtype()) as commanded,
-        Channel("robot.wave.reference", mini.reference_dtype()) as used,
-        used.writer(),
-        Channel("robot.to_simulator", messages.tick()) as common,
-        Channel("other.state", mini.state_dtype()) as other,
-    ):
-        everything = [each.path for each in (state, commanded, used, common, other)]
-        lifecycle.sweep("robot", mini)
-        assert all(path.exists() for path in everything)
-        lifecycle.sweep("robot", hubo)
-        assert [path.name for path in everything if not path.exists()] == ["robot.state", "robot.commanded"]

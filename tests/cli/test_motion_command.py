@@ -17,8 +17,6 @@ from wholebody.channels import Channel
 from wholebody.cli import application
 from wholebody.motion import JointTable, KeyFrames
 
-pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels
-
 WAVE = Path(__file__).parents[2] / "examples" / "wave.yaml"
 MAIN = [sys.executable, "-c", "from wholebody.cli import main; main()"]
 HEAD = "robot: hubo2plus\nframes:\n  - {posture: stand}\n"

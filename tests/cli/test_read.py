@@ -172,7 +172,7 @@ def test_numbers_and_times_are_short():
 
 
 def test_once_prints_every_joint_and_who_moves_it():
-    wholebody("start", "--loopback")
+    wholebody("start", "--driver", "loopback")
     with connect("wave") as robot:
         robot.wait()
         robot.move({"RSP": 0.05})
@@ -197,7 +197,7 @@ def test_once_prints_every_joint_and_who_moves_it():
 
 @pytest.mark.slow
 def test_the_screen_follows_the_robot_through_a_crash():
-    wholebody("start", "--loopback")
+    wholebody("start", "--driver", "loopback")
 
     async def steps(app, pilot):
         await until(pilot, lambda: "hubo2plus  running" in shown(app))
@@ -207,7 +207,7 @@ def test_the_screen_follows_the_robot_through_a_crash():
             await until(pilot, lambda: re.search(r"RSP +0\.0600 +0\.0600 +0\.0600.* wave ", shown(app)))
         kill_daemon()
         await until(pilot, lambda: re.search(r"not running, silent for \d\.\d s", shown(app)))
-        await asyncio.to_thread(wholebody, "start", "--loopback")
+        await asyncio.to_thread(wholebody, "start", "--driver", "loopback")
         await until(pilot, lambda: "hubo2plus  running" in shown(app))
 
     watch(steps)
@@ -217,7 +217,7 @@ def test_the_screen_follows_the_robot_through_a_crash():
 def test_the_screen_waits_for_a_robot_that_is_not_there_yet():
     async def steps(app, pilot):
         assert "no robot called 'robot' is running" in shown(app)
-        await asyncio.to_thread(wholebody, "start", "minihubo", "--loopback")
+        await asyncio.to_thread(wholebody, "start", "minihubo", "--driver", "loopback")
         await until(pilot, lambda: "minihubo  running" in shown(app))
 
     watch(steps)
@@ -249,7 +249,7 @@ def test_keys_sort_filter_pause_and_quit(state):
 
 @pytest.mark.slow
 def test_groups_are_shown_one_after_the_other():
-    wholebody("start", "minihubo", "--loopback")
+    wholebody("start", "minihubo", "--driver", "loopback")
 
     async def steps(app, pilot):
         await until(pilot, lambda: "RSP" in shown(app))

@@ -22,14 +22,14 @@ from robot_processes import (
 from wholebody.channels import Channel
 from wholebody.drivers import connect
 from wholebody.messages import labels
-from wholebody.processes import lifecycle
+from wholebody.processes.registry import BOARDS, process_of
 
 RAISED = {"RSP": -0.8, "REB": -1.4}
 
 
 @pytest.fixture(params=["virtual", "mini", "full"])
 def tier(request):
-    wholebody("start", "--tier", request.param)
+    wholebody("start", "--driver", request.param)
     wholebody("console", "-c", "initializeAll")
     yield request.param
     end_all()
@@ -131,7 +131,7 @@ def test_a_controller_killed_in_mid_motion_does_no_harm_and_the_daemon_is_small(
 
 @pytest.mark.slow
 def test_boards_and_simulators_hold_when_the_daemon_is_killed_and_it_comes_back_without_a_jump(tier):
-    companion = simulator() if tier == "virtual" else lifecycle.process_of(lifecycle.BOARDS, "robot")
+    companion = simulator() if tier == "virtual" else process_of(BOARDS)
     with connect("test") as robot:
         begin, start = robot.now, robot.position("RSP")
         while robot.wait() and robot.now < begin + 1.5:
@@ -140,10 +140,10 @@ def test_boards_and_simulators_hold_when_the_daemon_is_killed_and_it_comes_back_
     assert held == pytest.approx(-0.5, abs=0.05)
     kill_daemon()
     with Watch() as watch:
-        wholebody("start", "--tier", tier)
+        wholebody("start", "--driver", tier)
         with connect("look") as robot:
             wait_for(lambda: robot.wait() and robot.state.tick > 100)
-    assert companion == (simulator() if tier == "virtual" else lifecycle.process_of(lifecycle.BOARDS, "robot"))
+    assert companion == (simulator() if tier == "virtual" else process_of(BOARDS))
     assert watch.position("RSP").min() > held - 0.05
     assert watch.position("RSP").max() < held + 0.05
 
@@ -172,7 +172,7 @@ def test_a_wave_without_a_robot_says_how_to_start_one():
 
 @pytest.mark.slow
 def test_signals_that_end_a_wave_leave_the_arm_where_it_is_told():
-    wholebody("start", "--loopback")
+    wholebody("start", "--driver", "loopback")
     try:
         wave = wave_in_python(30)
         with connect("look") as robot:

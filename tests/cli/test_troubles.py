@@ -3,7 +3,7 @@
 import pytest
 
 from wholebody import messages
-from wholebody.behaviors.walking_orders import Bearing, Doing
+from wholebody.behaviors.walking_goals import Bearing, Doing
 from wholebody.channels import Channel
 from wholebody.drivers import Names
 from wholebody.locomotion.walking.footsteps import Place

@@ -7,8 +7,7 @@ from walking_rig import NAME, Rig
 from wholebody.errors import BadFootsteps
 from wholebody.locomotion.walking.footsteps import OUTWARD, Feet, Place, StepLimits, beside_body
 from wholebody.operator.recordings.script import ORDERS, Script
-
-pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
+from wholebody.processes.registry import DAEMON, Registration
 
 
 @pytest.mark.slow
@@ -86,6 +85,15 @@ def test_only_what_this_walk_wrote_is_said_to_be_written(tmp_path):
     written = run.stdout[run.stdout.index("written:") :]
     assert "report.md" in written
     assert "walk.mp4" not in written
+
+
+@pytest.mark.slow
+def test_a_walk_has_the_name_that_it_is_given(tmp_path):
+    arguments = ("hoap3", "--name", "mine", "--order", "stand 1", "--no-film", "--fast", "--out", tmp_path)
+    with Registration(DAEMON, "walk_demo"):
+        run = wholebody("walk", *arguments, timeout=250)
+    assert "report.md" in run.stdout
+    assert "daemon: hoap3 (virtual) runs as 'mine'" in (tmp_path / "processes.log").read_text()
 
 
 @pytest.mark.slow

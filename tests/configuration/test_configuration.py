@@ -11,7 +11,7 @@ import pytest
 import yaml
 from robot_processes import wholebody
 
-from wholebody.configuration import plugins
+from wholebody import plugins
 from wholebody.configuration.building import build
 from wholebody.configuration.reading import READY, find, read, ready
 from wholebody.configuration.schema import json_schema
@@ -20,7 +20,7 @@ from wholebody.constraints import Constraint
 from wholebody.control import QuadraticController
 from wholebody.control.impedance import Impedance
 from wholebody.control.transitions import Transitions
-from wholebody.errors import BadConfiguration, UnknownName
+from wholebody.errors import BadConfiguration, BadTask, UnknownName
 from wholebody.simulation import Simulation
 from wholebody.tasks import Task
 
@@ -108,7 +108,7 @@ WRONG = [
     (ROBOT, "robot: [dreamer", "this is no YAML"),
     (*more("controller: {type: wbosc, task_tolerace: 1}"), ":3: controller.task_tolerace: unknown key"),
     (*more("controller: wbsc"), ":3: controller: no controller 'wbsc'; closest: 'wbosc'"),
-    (*more("interface: simulaton"), "no interface 'simulaton'; closest: 'simulation'"),
+    (*more("interface: simulaton"), "no driver 'simulaton'; closest: 'simulation'"),
     (*more("servo_frequency: 0"), ":3: servo_frequency: input should be greater than 0"),
     (*more("transitions: {gaol: 1}"), "closest: 'goal'"),
 ]
@@ -246,6 +246,81 @@ def test_goals_that_are_here_are_where_the_robot_is_when_the_loop_begins(write):
             assert built.compound.problem.task(name).error(loop.servo.snapshot) == pytest.approx(0.0, abs=1e-12)
     hand = built.compound.problem.task("hand")
     assert np.linalg.norm(hand.goal) > 0.5
+
+
+PLUGGED = """\
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from wholebody.parameters import Size, Unit
+from wholebody.tasks import Task
+
+
+@dataclass(eq=False, repr=False)
+class HeightTask(Task):
+    \"\"\"Hold a frame at a height; where that is, is said by another name than `goal`.\"\"\"
+
+    frame: str
+    height: Annotated[float, Unit("m")]
+    row_count = 1
+    goals: ClassVar = {"height": 0.0}
+
+    def error(self, snapshot):
+        return self.height - snapshot.position(snapshot.model.frame(self.frame))[2:]
+
+    def jacobian(self, snapshot):
+        return snapshot.jacobian(snapshot.model.frame(self.frame))[2:3]
+
+    def goal_here(self, snapshot):
+        return {"height": float(snapshot.position(snapshot.model.frame(self.frame))[2])}
+
+
+@dataclass(eq=False, repr=False)
+class Odd(HeightTask):
+    \"\"\"A goal of another size than the error, and nothing said of where it is.\"\"\"
+
+    goal: Annotated[Any, Size(2), Unit("m")] = 0.0
+    goals = Task.goals
+    goal_here = Task.goal_here
+"""
+
+
+def test_a_goal_that_is_here_works_for_tasks_from_outside_too(write, tmp_path, monkeypatch):
+    """One by the rule goal − e, one that says so itself; one that can not is refused with the remedy."""
+    (tmp_path / "plugged_tasks.py").write_text(PLUGGED)
+    (tmp_path / "plugged-1.0.dist-info").mkdir()
+    (tmp_path / "plugged-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged\nVersion: 1.0\n")
+    (tmp_path / "plugged-1.0.dist-info" / "entry_points.txt").write_text(
+        "[wholebody.tasks]\nlevel = wholebody_level.level:LevelTask\n"
+        "height = plugged_tasks:HeightTask\nodd = plugged_tasks:Odd\n"
+    )
+    for folder in (tmp_path, PLUGIN):
+        monkeypatch.syspath_prepend(folder)
+    plugins._table.cache_clear()
+    try:
+        entries = """\
+  - {name: level, type: level, frame: right_palm, other: left_palm, goal: here}
+  - {name: height, type: height, frame: left_palm}
+  - {name: momentum, type: momentum, goal: here}
+  - name: posture"""
+        used = "\n".join(f"  - {{name: {name}, priority: 2}}" for name in ("level", "height", "momentum"))
+        text = BASE.replace("  - name: posture", entries).replace("compound_task:", f"compound_task:\n{used}")
+        built = build(read(write(text)))
+        rng = np.random.default_rng(0)
+        snapshot = built.model.at(built.model.random(rng), rng.normal(size=built.model.nv))
+        tasks = [built.compound.problem.task(name) for name in ("level", "height", "momentum")]
+        assert min(np.abs(task.error(snapshot)).max() for task in tasks) > 1e-3
+        built.compound(0.0, snapshot)
+        for task in tasks:
+            assert task.error(snapshot) == pytest.approx(0.0, abs=1e-12)
+        odd = text.replace("goal: here}", "goal: [0, 0]}", 1).replace("type: level", "type: odd, height: 1.0", 1)
+        odd = odd.replace("other: left_palm, goal: [0, 0]", "goal: here")
+        with pytest.raises(BadTask, match=r"2 numbers and its error 1.*goal_here\(self, snapshot\)"):
+            build(read(write(odd))).compound(0.0, snapshot)
+        force = text.replace("type: momentum, goal: here", "type: external_force, frame: left_palm, goal: here")
+        assert "expected 3 numbers in N; must be numbers, not 'here'" in refusal(write(force))
+    finally:
+        plugins._table.cache_clear()
 
 
 def test_the_controller_its_mode_and_its_limits_are_as_asked(write):

@@ -9,9 +9,8 @@ import sys
 import pytest
 from robot_processes import EXAMPLES, MAIN, end_all, wait_for, wholebody
 
-from wholebody import robots
+from wholebody import plugins, robots
 from wholebody.cli.replay import again
-from wholebody.configuration import plugins
 from wholebody.configuration.reading import read
 from wholebody.errors import BadPeriod, BadRecording
 from wholebody.parameters.remote import Remote, running
@@ -56,9 +55,9 @@ def test_it_runs_for_so_long_and_says_how_it_went(tmp_path):
 def test_it_runs_through_the_daemon_of_a_robot_and_its_joints_follow(tmp_path):
     (tmp_path / "slow.yaml").write_text("include: dreamer_posture.yaml\nservo_frequency: 200\n")
     wholebody("start", "dreamer", "--name", "tall")
-    refused = wholebody("run", "dreamer_posture", "--interface", "daemon", "--name", "tall", check=False)
+    refused = wholebody("run", "dreamer_posture", "--driver", "daemon", "--name", "tall", check=False)
     assert "servo_frequency: 200" in refused.stderr
-    process = begin(tmp_path / "slow.yaml", "--interface", "daemon", "--name", "tall")
+    process = begin(tmp_path / "slow.yaml", "--driver", "daemon", "--name", "tall")
     wait_for(lambda: running() or process.poll() is not None, 40)
     remote = Remote("posture", "tall")
     goal = remote.get("tasks.posture.goal", timeout=30)
@@ -111,7 +110,7 @@ def test_it_runs_over_udp_on_a_robot_of_another_process(tmp_path):
             ran = json.loads(wholebody("run", tmp_path / "far.yaml", "--seconds", 1.5, "--json").stdout)
             assert (ran["cycles"], ran["faults"]) == (1500, 0)
             assert ran["events"] > 0, "the hands have arrived"
-            wrong = plugins.load("interfaces", "udp")(robots.load("dreamer"), 0.002, "robot", port=port)
+            wrong = plugins.load("drivers", "udp")(robots.load("dreamer"), 0.002, port=port)
             with pytest.raises(BadPeriod, match="set servo_frequency: 1000"):
                 wrong.__enter__()
         finally:

@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
+import wbosc_reference as reference
 from control_examples import controller, feet, posture, states
 from model_examples import model
 
 from wholebody.constraints import FlatContact, PointContact
-from wholebody.control import Problem, QuadraticController, reference
+from wholebody.control import Problem, QuadraticController
 from wholebody.errors import BadParameter, UnknownName
 from wholebody.tasks import CenterOfMassTask, ContactForceTask
-
-pytestmark = pytest.mark.timeout(600)  # the first test may have to compile the kernels
 
 HANDS = {"flat": FlatContact, "point": PointContact}
 

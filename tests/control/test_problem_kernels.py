@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import wbosc_reference as reference
 from control_examples import ROBOTS, states, usual
 from model_examples import chain, model
 from scipy.linalg import cython_lapack
 
 from wholebody import _kernels
 from wholebody.constraints import FlatContact, LineContact, OmniWheelContact, PointContact
-from wholebody.control import WBOSC, Problem, reference
+from wholebody.control import WBOSC, Problem
 from wholebody.control.problem_layout import ProblemLayout
 from wholebody.model import Model
 from wholebody.tasks import CartesianPositionTask, JointPositionTask

@@ -25,7 +25,10 @@ def test_a_warm_start_gives_the_same_answer():
 
 @pytest.mark.parametrize("name", ["hubo2plus", "valkyrie"])
 def test_which_limits_are_active_is_told_without_programs_in_all_but_few_cycles(name, monkeypatch):
-    """Swaying so fast that soles are about to tip, and hands that come nearer than they may."""
+    """Swaying so fast that soles are about to tip, and hands that come nearer than they may.
+
+    Hubo2+ needs 9 to 19 programs, by how sums are rounded: measured with starts that differ by 1e-16.
+    """
     programs, solved = [], Fallback.run
     monkeypatch.setattr(Fallback, "run", lambda fallback: programs.append(1) or solved(fallback))
     model, cycles = model_of(name), 1500
@@ -40,7 +43,7 @@ def test_which_limits_are_active_is_told_without_programs_in_all_but_few_cycles(
         v = v + controller.period * command.acceleration
         q = model.integrate(q, v, controller.period)
     assert active > 0.5 * cycles
-    assert len(programs) <= 0.01 * cycles
+    assert len(programs) <= 0.015 * cycles
 
 
 @pytest.mark.parametrize("name", ["hubo2plus", "valkyrie"])

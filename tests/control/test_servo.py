@@ -2,6 +2,7 @@
 
 import gc
 import math
+import time
 import tracemalloc
 
 import numpy as np
@@ -166,11 +167,13 @@ def test_it_runs_in_real_time_on_a_robot_that_stamps_nothing(model):
     servo = Servo(robot, clock, WBOSC(model, period=0.002), hold(model), mode=Mode.POSITION)
     with robot:
         servo.run(0.002)
-        before = clock.missed  # while the loop was made ready
+        before, began = clock.missed, time.monotonic()  # what was missed while the loop was made ready
         servo.run(0.2)
+        passed = (time.monotonic() - began) / 0.002
     assert servo.counters.faults == 0
     assert servo.counters.cycles <= 102, "machines are shared, so beats may be missed"
-    assert servo.counters.cycles - 1 + clock.missed - before == pytest.approx(100, abs=2)
+    beats = servo.counters.cycles - 1 + clock.missed - before
+    assert 98 <= beats <= passed + 2, "the last one may be late, too"
     assert 0 < np.median(servo.timing.frequency) < 1000
 
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+import wbosc_reference as reference
 from control_examples import achieved, constraints, controller, ends, posture, relative, states
 from model_examples import model
 from test_wbosc_singular import truncating
+from wbosc_reference_levels import Stacked, excess
 
-from wholebody.control import Problem, reference
-from wholebody.control.reference_levels import Stacked, excess
+from wholebody.control import Problem
 from wholebody.tasks import CartesianPositionTask, JointLimitTask, JointPositionTask, PoseTask
 from wholebody.tasks.kinds import ERROR_LIMIT_OF_FRAMES, UNLIMITED
 

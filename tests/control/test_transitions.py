@@ -12,8 +12,6 @@ from wholebody.motion import quintic
 from wholebody.simulation import Simulation
 from wholebody.tasks import CartesianPositionTask, CenterOfMassTask, InternalForceTask
 
-pytestmark = pytest.mark.timeout(600)  # the first test may have to compile the kernels
-
 PERIOD = 0.001
 DURATION = 0.05
 CYCLES = 50

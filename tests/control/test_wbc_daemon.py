@@ -16,8 +16,6 @@ from wholebody.control.estimate import Estimate
 from wholebody.drivers import connect
 from wholebody.model import Model
 
-pytestmark = pytest.mark.timeout(240)  # in real time, with processes that have much to import
-
 
 @pytest.fixture
 def robot():

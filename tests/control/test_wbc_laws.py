@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import wbosc_reference as reference
 from control_examples import (
     CASES,
     FEW,
@@ -19,7 +20,7 @@ from control_examples import (
 )
 from model_examples import model
 
-from wholebody.control import Problem, reference
+from wholebody.control import Problem
 
 
 @pytest.mark.slow(

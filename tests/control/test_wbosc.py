@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import wbosc_reference as reference
 from control_examples import (
     achieved,
     controller,
@@ -28,7 +29,7 @@ from model_examples import model
 
 from wholebody import robots
 from wholebody.constraints import FlatContact, PointContact
-from wholebody.control import WBOSC, Problem, reference
+from wholebody.control import WBOSC, Problem
 from wholebody.errors import WrongRecord
 from wholebody.model import Model
 from wholebody.tasks import (

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import wbosc_reference as reference
 from control_examples import (
     ROBOTS,
     achieved,
@@ -19,7 +20,7 @@ from control_examples import (
 from model_examples import model
 from test_wbc_laws import undisturbed
 
-from wholebody.control import WBOSC, Problem, reference
+from wholebody.control import WBOSC, Problem
 from wholebody.tasks import (
     CartesianPositionTask,
     Orientation3DTask,

@@ -16,7 +16,7 @@ JOINT = "RSP"
 
 @pytest.fixture
 def robot():
-    wholebody("start", "minihubo", "--loopback")
+    wholebody("start", "minihubo", "--driver", "loopback")
     yield
     end_all()
 

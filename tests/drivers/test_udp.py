@@ -279,7 +279,6 @@ def test_whole_body_control_runs_over_it_in_simulated_time():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(150)
 def test_the_example_moves_a_simulated_robot_in_another_process():
     example = [sys.executable, "-m", "examples.far_robot"]
     server = subprocess.Popen([*example, "serve", "0"], stdout=subprocess.PIPE, text=True, cwd=SOURCE)

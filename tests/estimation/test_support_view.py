@@ -103,7 +103,6 @@ def test_the_picture_is_red_where_the_robot_tips(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_a_reader_in_another_process_draws_what_is_live(tmp_path):
     name = f"live-{time.monotonic_ns()}"
     call = f"support({name!r}, 1.0, Path({str(tmp_path / 'a.png')!r}), 0.2)"

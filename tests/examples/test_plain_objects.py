@@ -6,8 +6,6 @@ import pytest
 
 from examples import estimator_alone, pattern_alone, stabilizer_alone
 
-pytestmark = pytest.mark.timeout(240)  # a busy machine simulates slowly
-
 
 @pytest.mark.parametrize("robot", ["hubo2plus", "hoap3"])
 def test_the_pattern_alone_leads_the_feet_where_they_were_told(robot, capsys):

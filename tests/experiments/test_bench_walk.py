@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import walk
-from wholebody.locomotion.balance.stabilizers import NAMES
+from wholebody import plugins
 
 
 def test_the_share_of_real_time_is_of_all_periods_also_the_slow_ones():
@@ -21,7 +21,7 @@ def test_a_fall_is_said(monkeypatch):
     assert [note for note in report.notes if "fell" in note] == [
         "the robot fell after 3.2 s with 'none': its times end there"
     ]
-    assert {f"cycle with '{name}'" for name in NAMES} <= set(report.results)
+    assert {f"cycle with '{name}'" for name in plugins.names("stabilizers")} <= set(report.results)
     assert report.results["share_of_real_time"] == pytest.approx(0.24)
     assert report.budgets[-1].name == "period / mujoco_alone"
     assert report.budgets[-1].value == pytest.approx(3.0)

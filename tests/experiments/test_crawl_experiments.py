@@ -8,8 +8,6 @@ import pytest
 from experiments import crawl_ik, crawl_jacobian
 from experiments.crawl_atlas import Atlas
 
-pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels
-
 
 @cache
 def atlas():

@@ -7,8 +7,6 @@ from experiments import stabilizer_estimator as experiment
 from experiments.estimator_runs import on_the_crane, step
 from wholebody.estimation import SupportNoise
 
-pytestmark = pytest.mark.timeout(600)  # the first test compiles the kernels
-
 
 @pytest.fixture(scope="module")
 def walking():

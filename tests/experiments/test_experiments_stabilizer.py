@@ -13,8 +13,6 @@ from wholebody.model import Model
 from wholebody.model.double_pendulum import DoublePendulum
 from wholebody.motion import cubic
 
-pytestmark = pytest.mark.timeout(600)  # the first test compiles the kernels
-
 DT = 1e-3
 
 

@@ -4,8 +4,6 @@ import pytest
 
 from experiments.limited_standing import stand
 
-pytestmark = pytest.mark.timeout(600)  # the first test may have to compile
-
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "seed"), [("hubo2plus", 0), ("hubo2plus", 1), ("valkyrie", 0)])

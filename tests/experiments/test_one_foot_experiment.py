@@ -7,7 +7,6 @@ from experiments import stabilizer_one_foot as experiment
 from wholebody.errors import UnknownName
 from wholebody.locomotion.balance.region_stabilizer import RegionStabilizer
 
-pytestmark = pytest.mark.timeout(600)
 SLOPE, LEAN, BLOWS = experiment.TROUBLES.values()
 
 

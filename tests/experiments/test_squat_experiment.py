@@ -5,8 +5,6 @@ import pytest
 
 from experiments import stabilizer_squat as experiment
 
-pytestmark = pytest.mark.timeout(600)
-
 
 @pytest.fixture(scope="module")
 def handled():

@@ -8,8 +8,6 @@ from wholebody import robots
 from wholebody.locomotion.walking.gait import SOLES
 from wholebody.simulation import Simulation
 
-pytestmark = pytest.mark.timeout(240)  # a busy machine simulates slowly
-
 
 @pytest.fixture(scope="module")
 def short_walk():

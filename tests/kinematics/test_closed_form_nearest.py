@@ -13,8 +13,6 @@ from scipy.spatial.transform import Rotation
 from wholebody.errors import BadGoal
 from wholebody.robots import Placement
 
-pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels
-
 EVERY = [LEGS[0], LEGS[3], ARMS[0], ARMS[2], ARMS[3], REVERSED[0], FEW[0], FEW[2]]
 every_chain = pytest.mark.parametrize("names", EVERY, ids=label)
 solver_of = cache(closed_form)

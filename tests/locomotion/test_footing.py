@@ -16,8 +16,6 @@ from wholebody.locomotion.walking.pattern import Pattern
 from wholebody.locomotion.walking.pendulum import GRAVITY
 from wholebody.model import Model
 
-pytestmark = pytest.mark.timeout(600)  # a busy machine simulates slowly
-
 PERIOD = 0.005
 
 

@@ -14,7 +14,6 @@ from wholebody.locomotion.walking.pattern import Pattern
 from wholebody.locomotion.walking.swing import Swing
 from wholebody.locomotion.walking.walker import Walker
 
-pytestmark = pytest.mark.timeout(240)  # a busy machine simulates slowly
 HERE, THERE = Place(0.0, 0.1, 0.0), Place(0.4, 0.1, 0.0)
 
 

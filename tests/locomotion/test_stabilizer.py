@@ -9,13 +9,13 @@ import pytest
 from experiments.stabilizer_ankle import stand
 from experiments.stabilizer_push import largest, survives
 from experiments.stabilizer_walk import run
-from wholebody import robots
+from wholebody import plugins, robots
 from wholebody.errors import BadGait, UnknownName
 from wholebody.estimation import BalanceEstimator
 from wholebody.estimation.contacts import Feet as Soled
 from wholebody.locomotion.balance.recovery import capture_steps, closing_step, landing_instead
 from wholebody.locomotion.balance.region_stabilizer import Region, Regions, share_of
-from wholebody.locomotion.balance.stabilizers import NAMES, stabilizer_named
+from wholebody.locomotion.balance.stabilizers import stabilizer_named
 from wholebody.locomotion.balance.support_area import Soles, nearest_inside, scaled
 from wholebody.locomotion.walking.footsteps import OTHER, Feet, Place, Velocity, along
 from wholebody.locomotion.walking.gait import SOLES, UNDER_BODY, gait_of, standing, swing_share
@@ -24,8 +24,6 @@ from wholebody.locomotion.walking.pendulum import frequency
 from wholebody.locomotion.walking.walker import Walker
 from wholebody.model import Model
 from wholebody.simulation import Simulation
-
-pytestmark = pytest.mark.timeout(240)  # a busy machine simulates slowly
 
 TRIANGLE = np.array([(0.0, 0.0), (0.3, 0.0), (0.0, 0.3)])
 HERE, THERE = Place(0.1, 0.2, 0.4), Place(0.05, -0.1, 0.1)
@@ -127,7 +125,7 @@ def test_the_nearest_point_inside_is_nearer_than_any_other():
 
 
 def test_every_name_makes_a_stabilizer_that_leaves_a_robot_at_rest_alone(model):
-    for name in NAMES:
+    for name in plugins.names("stabilizers"):
         walker = Walker(model.robot, stabilizer=name)
         with Simulation(model.robot, posture=walker.stance()) as world:
             state, reference = world.new_state(), world.new_reference()

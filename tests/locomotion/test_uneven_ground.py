@@ -19,8 +19,6 @@ from wholebody.locomotion.walking.walker import Walker
 from wholebody.model import Model
 from wholebody.simulation import Simulation
 
-pytestmark = pytest.mark.timeout(600)  # a busy machine simulates slowly
-
 
 def test_a_foot_turned_back_is_where_it_shall_be_in_a_robot_that_tilts():
     sole, about, tilt = np.eye(4), np.array([0.1, -0.2, 0.0]), np.array([0.1, -0.2])

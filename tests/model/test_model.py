@@ -13,7 +13,6 @@ from wholebody.robots.formats.mjcf_writer import write_mjcf
 
 STATES = 100
 LAWFUL = ("hubo2plus", "dreamer", "trikey", "zoo", "zoo_bolted", "body")
-pytestmark = pytest.mark.timeout(600)  # the first test compiles the kernels
 
 
 def states(name, count):

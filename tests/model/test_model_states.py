@@ -13,8 +13,6 @@ from wholebody.errors import BadRobot, BadState, UnknownFrame, UnknownName
 from wholebody.model import Model, Snapshot
 from wholebody.robots import Link, Robot
 
-pytestmark = pytest.mark.timeout(600)  # the first test compiles the kernels
-
 QUANTITIES = [name for name, value in vars(Snapshot).items() if isinstance(value, property) and name != "storage"]
 
 

@@ -12,9 +12,9 @@ from wholebody import robots
 from wholebody.constraints import Constraint, FixedBase
 from wholebody.control import WBOSC, Problem, QuadraticController
 from wholebody.errors import WholebodyError
-from wholebody.kinematics import InverseKinematics, PointGoal
+from wholebody.kinematics import InverseKinematics
 from wholebody.model import Model
-from wholebody.tasks import JointPositionTask
+from wholebody.tasks import CartesianPositionTask, JointPositionTask
 
 SIZES = (1, 200)
 AXES = ("1 0 0", "0 1 0", "0 0 1")
@@ -90,7 +90,7 @@ def test_inverse_kinematics_comes_to_where_the_tip_was(model):
     there = model.at(q).position(model.frame(tip)).copy()
     start = q.copy()
     start[model.nq - len(model.joint_names) :] *= 0.9
-    found = InverseKinematics(model, [PointGoal(tip, there)]).solve(start)
+    found = InverseKinematics(model, [CartesianPositionTask("tip", tip, there)]).solve(start)
     assert model.at(found.q).position(model.frame(tip)) == pytest.approx(there, abs=2e-3)
 
 

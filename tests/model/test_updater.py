@@ -157,7 +157,9 @@ def test_a_forked_process_has_no_thread_is_not_held_up_by_that_and_can_begin_ane
 
 
 def test_hundreds_of_snapshots_from_beside_show_no_race_to_the_thread_sanitizer(model, tmp_path):
-    sources = [ROOT / f"wholebody/model/{each}.c" for each in ("bodies", "dynamics", "frames", "layout", "updater")]
+    sources = [
+        ROOT / f"wholebody/model/{each}.c" for each in ("bodies", "dynamics", "frames", "layout", "updater", "wide")
+    ]
     program = tmp_path / "updater_races"
     flags = ["-std=c11", "-O1", "-g", "-fsanitize=thread", "-pthread", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     subprocess.run(

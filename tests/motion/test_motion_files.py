@@ -10,8 +10,6 @@ from wholebody.channels import Channel
 from wholebody.errors import BadMotion, BadMotionFile, LimitsExceeded, UnknownName, WrongRecord
 from wholebody.motion import JointTable, KeyFrame, KeyFrames, Limits, Teacher, plot, quintic
 
-pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels
-
 
 @cache
 def hubo():

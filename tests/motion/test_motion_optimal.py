@@ -9,8 +9,6 @@ from wholebody import robots
 from wholebody.errors import BadMotion, LimitsExceeded
 from wholebody.motion import Limits, Sample, Trajectory, jerk_limited, quintic, slowed, time_optimal
 
-pytestmark = pytest.mark.timeout(300)
-
 
 def some_limits(rng, joints=4):
     return Limits.make(

@@ -12,8 +12,6 @@ from wholebody.kinematics import Collisions
 from wholebody.motion import Limits, plan, play, quintic
 from wholebody.simulation import Simulation
 
-pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels
-
 
 @cache
 def hoap():

@@ -11,7 +11,6 @@ from wholebody import robots
 from wholebody.cli import application
 from wholebody.errors import CannotImitate
 from wholebody.kinematics.inverse import InverseKinematics
-from wholebody.kinematics.inverse_goals import ComGoal
 from wholebody.model import Contacts, Model
 from wholebody.motion import KeyFrames
 from wholebody.motion.capture.capture import Capture
@@ -21,8 +20,7 @@ from wholebody.motion.capture.limbs import limbs_of, scale_of
 from wholebody.motion.capture.retarget import imitate, imitate_clip
 from wholebody.motion.static_poses import efforts_at_rest
 from wholebody.robots import geometry
-
-pytestmark = pytest.mark.timeout(300)  # the first test compiles the kernels
+from wholebody.tasks import CenterOfMassTask
 
 MARGIN = 0.03
 
@@ -260,7 +258,7 @@ def test_the_com_jacobian_about_a_support_is_the_change_of_the_centre_of_mass(mo
     com, support = at.com_in_world.copy(), at.placement(model.frame("left_palm")).copy()
     for change in (0.002, -0.002):
         goal = com + np.array([change, change / 2, 0.0])
-        found = InverseKinematics(model, [ComGoal(goal, axes="xy")], fixed="left_palm").solve(q)
+        found = InverseKinematics(model, [CenterOfMassTask("com", goal, axes="xy")], fixed="left_palm").solve(q)
         after = model.at(found.q)
         np.testing.assert_allclose(after.com_in_world[:2], goal[:2], atol=1e-4)
         np.testing.assert_allclose(after.placement(model.frame("left_palm")), support, atol=1e-9)

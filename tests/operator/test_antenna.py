@@ -15,14 +15,14 @@ from robot_processes import EXAMPLES, MAIN, wait_for
 from walking_rig import NAME, Rig
 
 from wholebody.behaviors.reaching_client import ReachingClient
-from wholebody.behaviors.walking_orders import Stage
 from wholebody.errors import Refused
 from wholebody.operator.rcp.client import Client
+from wholebody.processes.registry import ARMS, CAMERA
+from wholebody.services import Stage
 from wholebody.simulation.scenes import footprints
 
 SCENE = "antenna"
 GOAL = next(each for each in footprints(SCENE) if each.name == "goal_stand")
-pytestmark = pytest.mark.timeout(900)  # a busy machine simulates slowly
 
 
 def operators():
@@ -37,8 +37,8 @@ def operators():
 def hall(seed, scene=SCENE):
     """A robot in the hall with all its processes, and a client of it."""
     with Rig(scene=scene, seed=seed, real_time=2.0) as rig:  # nobody waits for camera and arms
-        rig.begin("camera", rig.robot.name, scene)
-        rig.begin("arms", rig.robot.name)
+        rig.begin(CAMERA, scene=scene)
+        rig.begin(ARMS)
         command = [*MAIN, "rcp", "--port", "0", "--no-walk", "--no-camera", "--name", NAME]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
@@ -133,7 +133,7 @@ def stops_while_an_arm_moves(rig, client):
         carry = arms.carry("right")
         wait_for(lambda: np.abs(arm() - hanging).max() > 0.2, 60.0)
         assert client.do("STOP", 60.0) == "COMPLETED"
-        assert arms.reports(carry)[-1].stage is Stage.INTERRUPTED
+        assert arms.reports(carry)[-1].stage is Stage.PREEMPTED
         passes(0.5)
         held = arm()
         passes(2.0)

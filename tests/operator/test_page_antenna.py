@@ -6,7 +6,9 @@ from robot_processes import wait_for
 from test_antenna import assert_stands_on_the_goal
 from walking_rig import NAME, Rig
 
-pytestmark = [pytest.mark.slow, in_browser, pytest.mark.timeout(900)]  # a busy machine simulates slowly
+from wholebody.processes.registry import ARMS, CAMERA
+
+pytestmark = [pytest.mark.slow, in_browser]
 LONG = 400_000  # ms
 
 
@@ -25,8 +27,8 @@ def types(page, line):
 
 def test_a_person_finds_the_antenna_on_the_video_and_has_it_grasped_used_carried_and_put_down(browser):
     with Rig(scene="antenna", seed=2, real_time=2.0) as rig:
-        rig.begin("camera", rig.robot.name, "antenna")
-        rig.begin("arms", rig.robot.name)
+        rig.begin(CAMERA, scene="antenna")
+        rig.begin(ARMS)
         with page_of(NAME, "--no-camera", "--silence", "10") as address:
             page = browser.new_page(viewport={"width": 1200, "height": 800})
             page.goto(address if SCREENSHOTS else f"{address}&view=off")

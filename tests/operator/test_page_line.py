@@ -17,8 +17,6 @@ from wholebody.operator.page.viewer import GOOD_BYE, Viewer
 from wholebody.operator.rcp.command_server import Desk, Rules
 from wholebody.operator.rcp.session import Session
 
-pytestmark = pytest.mark.timeout(60)
-
 
 class Nothing:
     """A robot of which there is nothing to be seen."""

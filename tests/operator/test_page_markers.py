@@ -10,12 +10,12 @@ import pytest
 from page_browser import chromium, in_browser, page_of  # noqa: F401
 from robot_processes import MAIN, end_all, wait_for, wholebody
 
+from wholebody.channels.owned import own_channel
 from wholebody.control.introspection.markers import FRAME, POINT, marker_record
 from wholebody.drivers import connect
 from wholebody.operator.robot.subscriptions import TaskMarkers
 from wholebody.parameters import Unit
 from wholebody.parameters.desk import Desk
-from wholebody.parameters.owned import own_channel
 from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.reflection import Parameters
 from wholebody.parameters.remote import Remote, running
@@ -97,7 +97,6 @@ def test_markers_are_told_on_the_map_until_their_controller_is_silent(monkeypatc
 
 @pytest.mark.slow
 @in_browser
-@pytest.mark.timeout(300)
 def test_a_goal_that_is_dragged_is_set_as_its_task_has_it_seen_from_its_reference(page):
     hand, parameters = Hand(np.array([-0.4, -0.4, -0.1])), Parameters()
     parameters.add_attributes("tasks.hand", hand)
@@ -137,7 +136,6 @@ def test_a_goal_that_is_dragged_is_set_as_its_task_has_it_seen_from_its_referenc
 
 @pytest.mark.slow
 @in_browser
-@pytest.mark.timeout(300)
 def test_hands_of_a_ready_configuration_are_where_their_markers_are_and_follow_them(page):
     """Its goals are seen from the torso; it balances in a simulation of its own, beside the robot that is shown."""
     with subprocess.Popen([*MAIN, "run", "hubo2plus_stand", "--json"], stdout=subprocess.PIPE) as process:

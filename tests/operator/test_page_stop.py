@@ -6,7 +6,7 @@ from robot_processes import end_all, wait_for, wholebody
 
 from wholebody.operator.monitor.watcher import Watcher
 
-pytestmark = [in_browser, pytest.mark.timeout(180)]
+pytestmark = in_browser
 NO_GRAPHICS = ("--no-sandbox", "--disable-gpu", "--disable-3d-apis")
 HELD = "the daemon holds every joint; RESUME lets it go on"
 

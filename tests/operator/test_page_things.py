@@ -14,7 +14,7 @@ from robot_processes import end_all, wait_for, wholebody
 from wholebody.channels import Channel
 from wholebody.perception.camera_frames import camera_channel
 
-pytestmark = [in_browser, pytest.mark.timeout(300)]
+pytestmark = in_browser
 CANISTER = (1.7, -0.25, 0.8)
 PAD = """() => { window.pad = {connected: true, axes: [0, 0, 0], buttons: [{}, {pressed: false}]};
     navigator.getGamepads = () => [window.pad]; }"""

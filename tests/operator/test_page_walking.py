@@ -9,17 +9,19 @@ from page_browser import SCREENSHOTS, chromium, in_browser, page_of  # noqa: F40
 from walking_rig import NAME, Feet, Rig
 
 from wholebody import robots
-from wholebody.behaviors.walking_orders import CONTROLLER, Bearing, Kind, Stage, read_order, read_report
+from wholebody.behaviors.walking_goals import CONTROLLER, GOALS, Bearing, Stop
 from wholebody.channels import Channel
 from wholebody.drivers import Names
 from wholebody.locomotion.walking.gait import gait_of
 from wholebody.model import Model
 from wholebody.operator.page.server import SILENCE
 from wholebody.operator.rcp.client import Client
+from wholebody.services import Stage
+from wholebody.services.records import read_report
 
 STEP_TIME = gait_of(Model(robots.load("hubo2plus"))).step_time
 
-pytestmark = [pytest.mark.slow, in_browser, pytest.mark.timeout(400)]  # a busy machine simulates slowly
+pytestmark = [pytest.mark.slow, in_browser]
 
 
 def wait_for(condition, seconds=120.0):
@@ -33,23 +35,23 @@ def wait_for(condition, seconds=120.0):
 def taken_at(stops):
     """When the walking controller took the stop that comes of something, s of the robot's time."""
     with (
-        Channel(Names(NAME).orders(CONTROLLER)) as orders,
-        Channel(Names(NAME).reports(CONTROLLER)) as reports,
-        orders.reader() as order,
-        reports.reader() as report,
+        Channel(f"{Names(NAME).service(CONTROLLER)}.requests") as requests,
+        Channel(f"{Names(NAME).service(CONTROLLER)}.replies") as replies,
+        requests.reader() as request,
+        replies.reader() as reply,
     ):
-        order.latest()
-        report.latest()
+        request.latest()
+        reply.latest()
         stops()
-        stop = next(each.number for each in coming(order, read_order) if each.kind is Kind.STOP)
-        taken = (each for each in coming(report, read_report) if each.number == stop)
+        stop = next(each["number"] for each in coming(request) if GOALS[each["kind"]] is Stop)
+        taken = (read_report(each) for each in coming(reply) if each["number"] == stop)
         return next(each.time for each in taken if each.stage is Stage.ACCEPTED)
 
 
-def coming(reader, read):
+def coming(reader):
     """What comes on a channel, one after the other, until nothing does for a while."""
     while reader.wait(10.0, mode="next"):
-        yield read(reader.message)
+        yield reader.message
     raise AssertionError("nobody has told it to stop")
 
 

@@ -20,7 +20,7 @@ from wholebody.operator.rcp.client import Client
 
 @pytest.fixture
 def robot():
-    wholebody("start", "hubo2plus", "--loopback")
+    wholebody("start", "hubo2plus", "--driver", "loopback")
     yield
     end_all()
 
@@ -50,7 +50,6 @@ def heard(lines, pattern):
     return next(found for line in lines if (found := re.fullmatch(pattern, line.strip())))
 
 
-@pytest.mark.timeout(120)
 def test_a_person_with_nc_turns_the_head_and_stops_the_robot(robot):
     with rcp() as port, socket.create_connection(("127.0.0.1", port), timeout=20) as raw:
         lines = raw.makefile("r")
@@ -71,7 +70,6 @@ def test_a_person_with_nc_turns_the_head_and_stops_the_robot(robot):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_a_robot_has_one_desk_and_a_second_is_told_where_it_is(robot):
     with rcp() as port:
         second = wholebody("rcp", "--port", "0", "--no-walk", check=False)
@@ -82,7 +80,6 @@ def test_a_robot_has_one_desk_and_a_second_is_told_where_it_is(robot):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_users_are_known_by_their_secrets_and_what_they_say_is_encrypted(robot, tmp_path):
     made = wholebody("rcp", "--new-user", "anne", "--role", "administrator")
     secret = made.stderr.split()[-1]
@@ -106,7 +103,6 @@ def test_users_are_known_by_their_secrets_and_what_they_say_is_encrypted(robot, 
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 @pytest.mark.skipif(not BUNDLE.is_file(), reason="needs the page built with npm (make page)")
 def test_a_page_with_a_certificate_speaks_to_nobody_in_the_clear(robot, tmp_path):
     trusting = make_certificate(tmp_path)

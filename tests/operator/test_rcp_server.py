@@ -296,7 +296,6 @@ def silent_for(body, robot):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_observers_who_flood_the_server_neither_delay_the_stop_of_a_silent_holder_nor_one_that_is_said():
     body = QuickBody()
     with serving(body, control_timeout=1.5) as port, Client(port=port) as robot, Client(port=port) as bob:

@@ -20,9 +20,6 @@ THROWN = 0.15
 """rad. Further than what a gust would do."""
 
 
-pytestmark = pytest.mark.timeout(900)  # a busy machine simulates slowly
-
-
 def tilt(pose):
     """rad between a lever and the vertical."""
     x, y = pose[3:5]

@@ -50,7 +50,6 @@ def application(home, amplitude):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not NEEDED, reason="the logger needs mcap and lz4, which are not installed")
-@pytest.mark.timeout(120)
 def test_three_processes_and_the_application_is_killed_and_started_again(tmp_path):
     log = tmp_path / "run.mcap"
     controller = begin(*MAIN, "run", "dreamer_reach", "--json")

@@ -16,6 +16,8 @@ from wholebody.parameters import Parameters
 from wholebody.parameters.bindings import Binding, Bindings
 from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.ros import Ros1, Ros2, multi_array, name_on_the_wire
+from wholebody.processes import lifecycle
+from wholebody.processes.registry import CARRIER
 from wholebody.tasks import CartesianPositionTask
 
 needs_dds = pytest.mark.skipif(not find_spec("cyclonedds"), reason="cyclonedds is not installed")
@@ -101,19 +103,17 @@ def carried(transport):
         Binding("tasks.hand.goal", "input", "hand/goal", transport),
         Binding("tasks.hand.goal_velocity", "output", "hand/error", transport),
     ]
-    plan = {
-        "robot": names.robot,
-        "controller": names.controller,
+    given = {
         "bindings": [{**vars(each), "properties": {}} for each in chosen],
         "sizes": {each.parameter: 3 for each in chosen},
     }
-    command = [sys.executable, "-m", "wholebody.processes.carrier", json.dumps(plan)]
     bindings = Bindings(chosen, parameters, names, 1000)
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as carrier:
-        assert carrier.stdout.readline() == "ready\n"
+    options = {"name": names.robot, "controller": names.controller, "bindings": json.dumps(given)}
+    with lifecycle.beside(CARRIER, **options) as carrier:
+        carrier.until_ready()
         yield hand, bindings
-        carrier.stdin.close()
-        assert carrier.wait(20) == 0
+        carrier.process.terminate()
+        assert carrier.process.wait(20) == 0
     bindings.close()
 
 

@@ -1,6 +1,9 @@
 """The package keeps the rule of imports, and the page that shows it is up to date."""
 
 import ast
+import re
+import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import architecture
@@ -41,6 +44,34 @@ def test_what_must_stay_light_loads_nothing_heavy_by_any_way_round(package):
 def test_the_page_is_up_to_date():
     written = architecture.PAGE.read_text(encoding="utf-8")
     assert written == architecture.page(REPOSITORY), "docs/architecture.md is out of date; run `make docs`"
+
+
+def test_the_picture_is_up_to_date():
+    written = architecture.PICTURE.read_text(encoding="utf-8")
+    assert written == architecture.picture(REPOSITORY), "docs/architecture.svg is out of date; run `make docs`"
+
+
+def test_every_package_has_a_box_on_its_own_rung_and_none_covers_another():
+    boxes = re.findall(r'x="([\d.]+)" y="([\d.]+)" width="118".*?>(\w+)</text>', architecture.PICTURE.read_text())
+    assert sorted(name for *_, name in boxes) == sorted(import_rule.PACKAGES)
+    heights = {name: float(y) for _, y, name in boxes}
+    for lower, upper in pairwise(import_rule.LADDER):
+        assert {heights[name] for name in lower} == {heights[lower[0]]}
+        assert heights[upper[0]] < heights[lower[0]], "upper rungs are drawn above"
+    places = sorted((float(y), float(x)) for x, y, _ in boxes)
+    assert all(one[0] != other[0] or other[1] - one[1] >= 118 for one, other in pairwise(places))
+
+
+def test_where_to_add_what_names_folders_files_and_groups_that_exist():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    asked = {"robot", "driver", "task", "constraint", "stabilizer", "behaviour and verb", "page panel", "transport"}
+    assert asked | {"benchmark", "experiment"} <= {what for what, *_ in architecture.ADDING}
+    for what, where, found in architecture.ADDING:
+        for path in re.findall(r"`([\w/]+/[\w.]+)`", where + found):
+            place = REPOSITORY / path
+            assert place.parent.is_dir() if "NAME" in path else place.exists(), (what, path)
+        for group in re.findall(r"`(wholebody\.\w+)`", found):
+            assert group in project["entry-points"], (what, group)
 
 
 # The checker itself.
@@ -135,7 +166,7 @@ def test_a_heavy_package_is_found_behind_other_modules(tmp_path):
         "daemon/__init__.py": "",
         "daemon/cycle.py": "from wholebody.drivers.hubo_can import Bus",
         "drivers/__init__.py": "",
-        "drivers/can.py": "from ..robots import load",
+        "drivers/hubo_can.py": "from ..robots import load",
         "robots/__init__.py": "import pinocchio\ndef f():\n    import mujoco",
     }
     for name, source in files.items():

@@ -22,6 +22,7 @@ ALL = sorted(name for name, value in vars(_kernels).items() if callable(value) a
 NOT_RECORDED = {  # they need more of a walk than is recorded
     *("estimation_detect_contacts", "estimation_first_frozen", "estimation_update_support"),
     *("locomotion_find_ground", "locomotion_swing", "locomotion_swing_at", "locomotion_turn_feet"),
+    "model_variant",  # takes nothing
     *(name for name in ALL if name.startswith("model_updater")),  # a thread answers them when it gets to it
 }
 NAMES = [name for name in ALL if name not in NOT_RECORDED]
@@ -111,7 +112,7 @@ def of_wrong_type(player: Player, call: Call) -> Iterator[tuple[int, Any, str]]:
 
 
 def wrong_arrays(array: np.ndarray) -> Iterator[tuple[Any, str]]:
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # memory that nothing was written into yet
         yield array.astype(np.float32), "other numbers"
     yield array.astype(complex), "complex numbers"
     if array.size > 1:
@@ -119,7 +120,6 @@ def wrong_arrays(array: np.ndarray) -> Iterator[tuple[Any, str]]:
     yield array.astype(object), "objects"
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", NAMES)
 def test_arguments_of_another_size_or_value_do_no_harm(calls, name):
     number = first_of(calls, name)

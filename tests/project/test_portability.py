@@ -181,7 +181,7 @@ def test_the_page_from_the_wheel(unchanged):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     environment, program = environment_of(unchanged), str(unchanged / "venv/bin/wholebody")
-    started = run(program, "start", "hubo2plus", "--loopback", cwd=unchanged, env=environment)
+    started = run(program, "start", "hubo2plus", "--driver", "loopback", cwd=unchanged, env=environment)
     assert started.returncode == 0, started.stderr
     command = [program, "page", "--no-open", "--no-walk", "--port", str(port)]
     page = subprocess.Popen(command, cwd=unchanged, env=environment, start_new_session=True)

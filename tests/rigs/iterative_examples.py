@@ -1,11 +1,12 @@
-"""The robots and goals that iterative inverse kinematics is tested on, and what Pinocchio says of an answer."""
+"""The robots and tasks that iterative inverse kinematics is tested on, and what Pinocchio says of an answer."""
 
 import numpy as np
 import pinocchio as pin
 
-from wholebody.kinematics.inverse_goals import ComGoal, OrientationGoal, PointGoal, PoseGoal
 from wholebody.model import Model
 from wholebody.robots import Joint, Link, Placement, Robot
+from wholebody.rotations import matrix_of_quaternion
+from wholebody.tasks import CartesianPositionTask, CenterOfMassTask, Orientation3DTask, PoseTask
 
 LIMBS = ("left_sole", "right_sole", "left_palm", "right_palm")
 
@@ -37,35 +38,51 @@ def pinocchio_com(model, q):
     return pin.centerOfMass(model.pinocchio, model.pinocchio.createData(), model.to_pinocchio(q))
 
 
+def point(frame, goal, axes="xyz"):
+    """The origin of a frame at a place, as a task that is called as its frame."""
+    return CartesianPositionTask(frame, frame, goal, axes=axes)
+
+
+def pose(frame, placement):
+    """A frame at a 4 × 4 placement."""
+    return PoseTask(frame, frame, placement[:3, 3], placement[:3, :3])
+
+
 def goals_at(model, q, kind):
     at = model.at(q)
     placement = {name: at.placement(model.frame(name)).copy() for name in LIMBS}
     return {
-        "points": [PointGoal(name, placement[name][:3, 3]) for name in LIMBS],
-        "poses": [PoseGoal(name, placement[name]) for name in LIMBS],
-        "orientations": [OrientationGoal(name, placement[name][:3, :3]) for name in LIMBS],
-        "com": [PoseGoal(LIMBS[0], placement[LIMBS[0]]), ComGoal(at.com_in_world.copy())],
+        "points": [point(name, placement[name][:3, 3]) for name in LIMBS],
+        "poses": [pose(name, placement[name]) for name in LIMBS],
+        "orientations": [Orientation3DTask(name, name, placement[name][:3, :3]) for name in LIMBS],
+        "com": [pose(LIMBS[0], placement[LIMBS[0]]), CenterOfMassTask("com", at.com_in_world)],
         "mixed": [
-            PoseGoal(LIMBS[0], placement[LIMBS[0]]),
-            PointGoal(LIMBS[1], placement[LIMBS[1]][:3, 3], weight=5.0, axes="xz"),
-            OrientationGoal(LIMBS[2], placement[LIMBS[2]][:3, :3], weight=0.1),
-            ComGoal(at.com_in_world.copy(), axes="xy"),
+            pose(LIMBS[0], placement[LIMBS[0]]),
+            point(LIMBS[1], placement[LIMBS[1]][:3, 3], axes="xz"),
+            Orientation3DTask(LIMBS[2], LIMBS[2], placement[LIMBS[2]][:3, :3]),
+            CenterOfMassTask("com", at.com_in_world, axes="xy"),
         ],
     }[kind]
 
 
-def pinocchio_error(model, q, goal):
-    """How far off a goal is, (m, rad), by Pinocchio."""
-    if isinstance(goal, ComGoal):
-        gap = pinocchio_com(model, q) - goal.com_in_world
-        return float(np.linalg.norm([gap["xyz".index(axis)] for axis in goal.axes])), 0.0
-    at = pinocchio_placement(model, q, goal.frame)
-    if isinstance(goal, PointGoal):
-        gap = at[:3, 3] - goal.position_in_world
-        return float(np.linalg.norm([gap["xyz".index(axis)] for axis in goal.axes])), 0.0
-    target = np.asarray(goal.target)
-    turn = float(np.linalg.norm(pin.log3(at[:3, :3].T @ target[:3, :3])))
-    return (0.0 if isinstance(goal, OrientationGoal) else float(np.linalg.norm(at[:3, 3] - target[:3, 3]))), turn
+def weights_of(kind):
+    """The weights of these tasks."""
+    return {LIMBS[1]: 5.0, LIMBS[2]: 0.1} if kind == "mixed" else {}
+
+
+def pinocchio_error(model, q, task):
+    """How far off a task is, (m, rad), by Pinocchio."""
+    if isinstance(task, CenterOfMassTask):
+        gap = pinocchio_com(model, q) - task.goal
+        return float(np.linalg.norm([gap["xyz".index(axis)] for axis in task.axes])), 0.0
+    at = pinocchio_placement(model, q, task.frame)
+    if isinstance(task, CartesianPositionTask):
+        gap = at[:3, 3] - task.goal
+        return float(np.linalg.norm([gap["xyz".index(axis)] for axis in task.axes])), 0.0
+    poses = isinstance(task, PoseTask)
+    wanted = matrix_of_quaternion(task.goal_orientation if poses else task.goal)
+    turn = float(np.linalg.norm(pin.log3(at[:3, :3].T @ wanted)))
+    return float(np.linalg.norm(at[:3, 3] - task.goal_position)) if poses else 0.0, turn
 
 
 def stand(model, q, frame, placement):

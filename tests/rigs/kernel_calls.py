@@ -175,7 +175,7 @@ def recorded(most: int = 40) -> list[Call]:
     from wholebody.constraints import FlatContact
     from wholebody.control import WBOSC, Problem, QuadraticController
     from wholebody.estimation import AttitudeFilter
-    from wholebody.kinematics import ClosedForm, Collisions, InverseKinematics, PointGoal
+    from wholebody.kinematics import ClosedForm, Collisions, InverseKinematics
     from wholebody.locomotion import Walker, gait_of
     from wholebody.model import Model
     from wholebody.model.support import convex_hull
@@ -213,11 +213,13 @@ def recorded(most: int = 40) -> list[Call]:
         for pose, near in zip(poses, joints, strict=True):
             solver.solve(pose)
             solver.nearest(pose, near + 0.01)
-        goals = [PointGoal(name, (0.0, 0.0, 0.0)) for name in ("left_palm", "right_palm")]
-        inverse = InverseKinematics(model, goals)
+        palms = [CartesianPositionTask(name, name, (0.0, 0.0, 0.0)) for name in ("left_palm", "right_palm")]
+        inverse = InverseKinematics(model, palms)
         for _ in range(3):
             moved = model.at(model.integrate(stand, rng.uniform(-0.2, 0.2, model.nv), 1.0))
-            inverse.solve(stand, [moved.position(model.frame(goal.frame)) for goal in goals])
+            for palm in palms:
+                palm.goal = moved.position(model.frame(palm.frame))
+            inverse.solve(stand)
         collisions.check(now)
         convex_hull(rng.uniform(-1.0, 1.0, (12, 2)))
         attitude, profile = AttitudeFilter(), OnlineProfile(np.full(8, 2.0), np.full(8, 20.0), 0.005)
@@ -239,7 +241,9 @@ def recorded(most: int = 40) -> list[Call]:
         tree, snapshot = model.tree, now.handle
         task = levels[1][0].handle(model)
         _kernels.tasks_rows(task, tree, snapshot, np.zeros((model.nv, 3)), np.zeros((5, 3)))
+        _kernels.model_evaluate_plainly(tree, snapshot, now.q, now.v)
         _kernels.model_jacobian(tree, snapshot, 1)
+        _kernels.model_hessian(tree, snapshot, 1, np.zeros((6, model.nv, model.nv)))
         quadratic = next(each for each in recorder.handles if "wholebody.Quadratic" in repr(each))
         output, report = next(each.arguments[2:] for each in recorder.calls if each.name == "quadratic_solve")
         _kernels.quadratic_write(quadratic, snapshot, *(recorder.array(each) for each in (output, report)))

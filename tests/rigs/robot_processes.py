@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 from wholebody.channels import directory
-from wholebody.processes import lifecycle
+from wholebody.processes import registry
+from wholebody.realtime import has_ended
 
 MAIN = [sys.executable, "-m", "wholebody.cli"]
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -30,22 +31,22 @@ def names():
 
 def end_all():
     """Kill every process of every robot of this test."""
-    found = [lifecycle.process_of(role, name) for name in names() for role in lifecycle.ROLES]
+    owners = {registry.process_of(role, name) for name in names() for role in registry.OWNERS}
+    found = {each.process for name in names() for each in registry.running(name)} | owners - {None}
     for process in found:
-        if process is not None:
-            os.kill(process, signal.SIGKILL)
+        os.kill(process, signal.SIGKILL)
     for process in found:
-        wait_for(lambda process=process: process is None or not lifecycle.is_alive(process))
+        assert has_ended(process, 40.0)
 
 
 def daemon(name="robot"):
     """The daemon's process."""
-    return lifecycle.process_of(lifecycle.DAEMON, name)
+    return registry.process_of(registry.DAEMON, name)
 
 
 def simulator(name="robot"):
     """The simulator's process."""
-    return lifecycle.process_of(lifecycle.SIMULATOR, name)
+    return registry.process_of(registry.SIMULATOR, name)
 
 
 def kill_daemon(name="robot"):

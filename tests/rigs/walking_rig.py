@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from contextlib import ExitStack
 
@@ -15,8 +13,8 @@ from wholebody.behaviors.walking_client import WalkingClient
 from wholebody.channels import Channel
 from wholebody.drivers import Names
 from wholebody.operator.recordings.world import WalkedWorld
-from wholebody.processes import lifecycle
-from wholebody.processes.launch_plan import Plan
+from wholebody.processes import lifecycle, registry
+from wholebody.processes.launch_plan import LaunchPlan
 from wholebody.simulation import SensorModel, join
 
 NAME = "told"
@@ -34,23 +32,20 @@ class Rig(ExitStack):
         self.world = Spoilt(self.robot, NAME, [], sensors=SensorModel.realistic(), seed=seed, scene=scene)
         self._running = True
         self.callback(self._end)
-        self._children = [lifecycle.begin(lifecycle.DAEMON, Plan.make(NAME, robot, "virtual", scene=scene), None)]
+        self._children = [lifecycle.spawn(registry.DAEMON, plan=LaunchPlan.make(NAME, robot, scene=scene))]
         self._thread = threading.Thread(target=join, args=(self.world, NAME, real_time, lambda: self._running))
         self._thread.start()
         self.begin_controller()
 
     def begin_controller(self):
         """Begin a controller, and a client of it."""
-        command = [sys.executable, "-m", "wholebody.processes.walk", NAME, self.robot.name]
-        self.controller = subprocess.Popen(command)
-        self._children.append(self.controller)
+        self.controller = self.begin(registry.WALK)
         self.client = self.enter_context(WalkingClient(NAME, timeout=90))
 
-    def begin(self, process, *arguments):
+    def begin(self, role, **options):
         """Begin another process of the robot."""
-        self._children.append(
-            subprocess.Popen([sys.executable, "-m", f"wholebody.processes.{process}", NAME, *arguments])
-        )
+        self._children.append(lifecycle.spawn(role, name=NAME, robot=self.robot.name, **options))
+        return self._children[-1].process
 
     def kill_controller(self):
         """As a crash would."""
@@ -73,8 +68,8 @@ class Rig(ExitStack):
 
     def _end(self):
         for child in reversed(self._children):
-            child.kill()
-            child.wait()
+            child.process.kill()
+            child.process.wait()
         self._running = False
         self._thread.join()
         self.world.close()

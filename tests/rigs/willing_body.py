@@ -7,12 +7,13 @@ from unittest import mock
 import numpy as np
 
 from wholebody import robots
-from wholebody.behaviors.walking_orders import Bearing, Doing, Report, Stage
+from wholebody.behaviors.walking_goals import Bearing, Doing
 from wholebody.locomotion.walking.footsteps import Place
 from wholebody.operator.map import Block, Map
 from wholebody.operator.robot.manipulation import Held
 from wholebody.operator.robot.robot import WalkingBody
 from wholebody.perception.objects import Sighted
+from wholebody.services import Report, Stage
 
 HALL = Map([Block("north", 0.0, 5.0, 8.0, 0.1)], [Block("stand", 0.5, 0.0, 0.3, 0.3)])
 
@@ -37,7 +38,7 @@ class Willing:
         return Doing(0.0, Place(0.0, 0.0, 0.0), Bearing.BOTH, True, 0, self.trouble, math.nan)
 
     def reports(self, number):
-        return [Report(number, Stage.COMPLETED, "", 0.0)]
+        return [Report(number, Stage.SUCCEEDED, "", 0.0)]
 
     def load(self, side):
         return 5.0 * sum(what == "close_hand" for what, *_ in self.told)

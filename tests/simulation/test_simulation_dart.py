@@ -11,8 +11,6 @@ from wholebody.errors import BadSimulation, UnknownName
 from wholebody.messages import Mode
 from wholebody.simulation import AnkleFlexibility, SensorModel, Simulation
 
-pytestmark = pytest.mark.timeout(300)  # a busy machine simulates slowly
-
 
 def settled(engine, name="hubo2plus", seconds=0.5):
     simulation = Simulation(robots.load(name), engine=engine)

@@ -88,6 +88,17 @@ def test_the_bias_is_the_rate_of_the_velocity_when_nothing_accelerates(name):
 
 
 @pytest.mark.parametrize("name", ROBOTS)
+def test_at_the_goal_that_is_here_there_is_no_error(name):
+    for now, elsewhere in zip(states(name), list(states(name))[::-1], strict=True):
+        for task in [*tasks_at(name, elsewhere), MomentumTask("momentum", np.arange(6.0))]:
+            goals = task.goal_here(now)
+            assert set(goals) == set(task.goals)
+            for goal, value in goals.items():
+                setattr(task, goal, value)
+            assert task.error(now) == pytest.approx(0, abs=1e-9), task.name
+
+
+@pytest.mark.parametrize("name", ROBOTS)
 def test_the_momentum_is_that_of_the_model(name):
     for now in states(name, 3):
         task = MomentumTask("momentum", np.arange(6.0), part="both")

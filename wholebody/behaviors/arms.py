@@ -15,13 +15,12 @@ import numpy.typing as npt
 from scipy.spatial.transform import Rotation, Slerp
 
 from wholebody.errors import BadGoal, OutOfReach
-from wholebody.kinematics import PointGoal
 from wholebody.kinematics.collision import Collisions
-from wholebody.kinematics.inverse import InverseKinematics
-from wholebody.kinematics.inverse_goals import PoseGoal
+from wholebody.kinematics.inverse import InverseKinematics, Solution
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.robots.robot import Robot
+from wholebody.tasks import CartesianPositionTask, PoseTask
 
 SIDES = ("left", "right")
 RAISED = math.radians(80.0)
@@ -90,10 +89,11 @@ class Arm:
         self._length = float(np.linalg.norm(neutral.position(self._palm) - self._shoulder))
         limits = [robot.joint(name) for name in self.joints]
         self._lower, self._upper = np.array([j.lower for j in limits]), np.array([j.upper for j in limits])
-        goal = PoseGoal(
-            f"{side}_palm", self.palm_at(self._shoulder + np.array([0.3, 0.0, -0.1])), rotation_weight=SOFTLY
+        self._goal = PoseTask(f"{side}_palm", f"{side}_palm", 0.0)
+        weights = {f"{side}_palm": [1.0, 1.0, 1.0, SOFTLY, SOFTLY, SOFTLY]}
+        self._ik = InverseKinematics(
+            model, [self._goal], weights=weights, joints=[f"{side}_arm"], position_tolerance=5e-4
         )
-        self._ik = InverseKinematics(model, [goal], joints=[f"{side}_arm"], position_tolerance=5e-4)
 
     @property
     def outward(self) -> float:
@@ -135,7 +135,7 @@ class Arm:
 
     def reach(self, positions: Array, point_in_base: npt.ArrayLike, standoff: float = 0.0) -> Reach:
         """How well it reaches a point, from these joint positions on."""
-        q = self._ik.solve(self._configuration(positions), [self.palm_at(point_in_base, standoff)])
+        q = self._solve(self._configuration(positions), self.palm_at(point_in_base, standoff))
         snapshot = self.model.at(q.q)
         J = snapshot.jacobian(self._palm)[:3, self._columns]
         joints = q.q[-len(positions) :][self._numbers]
@@ -157,7 +157,7 @@ class Arm:
             goal = np.eye(4)
             goal[:3, 3] = (1 - share) * begin[:3, 3] + share * palm_in_base[:3, 3]
             goal[:3, :3] = turns(share).as_matrix()
-            solution = self._ik.solve(q, [goal])
+            solution = self._solve(q, goal)
             q = solution.q
             if share == 1.0 and solution.errors[0].position > NEAR_ENOUGH:
                 short = solution.errors[0].position * 1000
@@ -175,6 +175,11 @@ class Arm:
         there = np.array(positions)
         there[self._numbers] = self.way(positions, palm_in_base)[-1]
         return there
+
+    def _solve(self, q: Array, palm_in_base: Array) -> Solution:
+        """From a configuration to one with the palm at a 4 × 4 frame."""
+        self._goal.goal_position, self._goal.goal_orientation = palm_in_base[:3, 3], palm_in_base[:3, :3]
+        return self._ik.solve(q)
 
     def _configuration(self, positions: Array) -> Array:
         q = self.model.neutral()
@@ -272,7 +277,7 @@ def _ways(model: Model, arm: str, stand: Array, ahead: float, below: float) -> l
     names = [link.name for link in robot.links] + [surface.name for surface in robot.surfaces]
     points = [snapshot.position(model.frame(robot.joint(name).child)) for name in group]
     length = float(np.linalg.norm(np.diff([*points, snapshot.position(hand)], axis=0), axis=1).sum())
-    goal = PointGoal(names[hand], points[0] + np.array([ahead * length, 0.0, -below * length]))
+    goal = CartesianPositionTask("hand", names[hand], points[0] + np.array([ahead * length, 0.0, -below * length]))
     solver = InverseKinematics(model, [goal], joints=[arm])
     places = np.array([model.column(name) + model.nq - model.nv for name in group])
     lower, upper = np.array([(robot.joint(name).lower, robot.joint(name).upper) for name in group]).T

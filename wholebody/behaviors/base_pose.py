@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wholebody.behaviors.walking_orders import CONTROLLER as LEGS
+from wholebody.behaviors.walking_goals import CONTROLLER as LEGS
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.messages import State

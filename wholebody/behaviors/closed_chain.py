@@ -18,12 +18,12 @@ import numpy.typing as npt
 from wholebody.behaviors.arms import ARMS, hand_of
 from wholebody.errors import BadGoal, BadState
 from wholebody.kinematics import GoalError
-from wholebody.kinematics.inverse_goals import rotation_gap, variables_of
-from wholebody.kinematics.inverse_rates import pseudo_inverse
+from wholebody.kinematics.inverse_rates import pseudo_inverse, rotation_gap
+from wholebody.kinematics.inverse_variables import variables_of
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
-from wholebody.robots.geometry import quaternion
+from wholebody.rotations import quaternion_of_matrix
 
 DIRECTIONS = "xyz"
 DAMPING = 1e-8
@@ -132,7 +132,7 @@ class ClosedChain:
         """The base is brought somewhere else, by walking; the joints stay, and the object goes with it."""
         at = np.asarray(base_to_world, np.float64)
         self.q[:3] = at[:3, 3]
-        self.q[3:7] = np.roll(quaternion(at[:3, :3]), -1)
+        self.q[3:7] = quaternion_of_matrix(at[:3, :3])
 
     def step(self, object_to_world: npt.ArrayLike, velocity: npt.ArrayLike | None, period: float) -> Held:
         """One period on the way to where the object is to be at its end, with its velocity (linear, angular)."""

@@ -9,20 +9,16 @@ with CrawlingClient("robot") as robot:
 
 from __future__ import annotations
 
-from wholebody.behaviors.crawling_desk import CONTROLLER
+from typing import ClassVar
+
+from wholebody.behaviors.crawling_goals import CONTROLLER
 from wholebody.behaviors.walking_client import WalkingClient
 
 
 class CrawlingClient(WalkingClient):
     """What can be told is what a walking robot can be told, but for footsteps and steps in place."""
 
+    does: ClassVar[str] = "crawling"
+
     def __init__(self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0) -> None:
         super().__init__(robot, controller, timeout)
-
-    def __str__(self) -> str:
-        """Who is at the other end."""
-        return f"the crawling controller '{self._controller}' of '{self._robot}'"
-
-    @property
-    def _remedy(self) -> str:
-        return f"wholebody crawl --name {self._robot}"

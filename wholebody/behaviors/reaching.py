@@ -127,11 +127,11 @@ class Reaching:
         side_ = self._taken(side)
         self._move(side, np.array([side_.at(self._time), side_.home]), leaves=True)
 
-    def stop(self) -> None:
-        """Hold the arms where they are."""
-        for side, each in self._now.items():
-            here = each.at(self._time)
-            self._move(side, np.array([here, here]))
+    def stop(self, side: str = "") -> None:
+        """Hold the arms where they are, or one of them."""
+        for each in [each for each in self._now if side in ("", each)]:
+            here = self._taken(each).at(self._time)
+            self._move(each, np.array([here, here]))
 
     # What it does.
 

@@ -9,47 +9,53 @@ with ReachingClient("robot") as arms:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from wholebody.behaviors.arms import SIDES
-from wholebody.behaviors.order_line import OrderLine
-from wholebody.behaviors.reaching_orders import CONTROLLER, Kind, Order, write_order
+from wholebody.behaviors.reaching_goals import CONTROLLER, Carry, CloseHand, OpenHand, Press, Reach, Rest, Stop
+from wholebody.drivers import Names
+from wholebody.errors import NoController, NoServer
+from wholebody.services import Client
 
 
-class ReachingClient(OrderLine):
-    """Every order returns at once with its number; `wait` and `reports` tell what becomes of it."""
+class ReachingClient(Client):
+    """Every goal returns at once with its number; `wait` and `reports` tell what becomes of it."""
+
+    missing: ClassVar[type[NoServer]] = NoController
 
     def __init__(self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0) -> None:
-        super().__init__(robot, controller, timeout)
+        self._robot, self._controller = Names(robot).robot, controller
+        super().__init__(Names(robot).service(controller), timeout)
 
     def reach(self, side: str, point_in_base: Iterable[float], standoff: float = 0.0) -> int:
         """Bring a palm straight to that far beside a point, m."""
         x, y, z = (float(each) for each in point_in_base)
-        return self._tell(Kind.REACH, side, (x, y, z, standoff))
+        return self.send(Reach(side, (x, y, z), standoff))
 
     def press(self, side: str, point_in_base: Iterable[float], force: float) -> int:
         """Press a palm on a point, until the wrist feels so much more than before, N, or it is beyond the point."""
         x, y, z = (float(each) for each in point_in_base)
-        return self._tell(Kind.PRESS, side, (x, y, z, force))
+        return self.send(Press(side, (x, y, z), force))
 
     def carry(self, side: str) -> int:
         """Bring a hand before the body."""
-        return self._tell(Kind.CARRY, side)
+        return self.send(Carry(side))
 
     def close_hand(self, side: str) -> int:
         """Close a hand."""
-        return self._tell(Kind.CLOSE, side)
+        return self.send(CloseHand(side))
 
     def open_hand(self, side: str) -> int:
         """Open it."""
-        return self._tell(Kind.OPEN, side)
+        return self.send(OpenHand(side))
 
     def rest(self, side: str) -> int:
         """Bring an arm back, and leave it to others."""
-        return self._tell(Kind.REST, side)
+        return self.send(Rest(side))
 
     def stop(self) -> int:
         """Hold both arms where they are."""
-        return self._tell(Kind.STOP, "")
+        return self.send(Stop())
 
     def load(self, side: str) -> float:
         """How strongly a wrist is pulled, N; NaN if nothing measures it."""
@@ -75,8 +81,11 @@ class ReachingClient(OrderLine):
         self._doing.latest()
         return float(self._doing.message[what][SIDES.index(side)])
 
-    def _tell(self, kind: Kind, side: str, values: tuple[float, ...] = ()) -> int:
-        number = self._new()
-        write_order(Order(number, kind, side, values), self._orders.message)
-        self._orders.put()
-        return number
+    def __str__(self) -> str:
+        """Who is at the other end."""
+        return f"the controller '{self._controller}' of '{self._robot}'"
+
+    @property
+    def remedy(self) -> str:
+        """How the controller is started."""
+        return f"; start it: wholebody rcp --name {self._robot}"

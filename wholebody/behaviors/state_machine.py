@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 
 from wholebody.channels.channel import Writer
+from wholebody.channels.owned import Opened
 from wholebody.drivers import Names
 from wholebody.errors import BadStateMachine, MissingExtra, UnknownName
 from wholebody.messages import Event, Integers, Record
-from wholebody.parameters.owned import Opened
 from wholebody.parameters.remote import Remote
 
 Wait = Callable[[Sequence[str], float | None], str | None]

@@ -4,6 +4,7 @@ with WalkingClient("robot") as robot:
     robot.wait(robot.stand())
     robot.wait(robot.walk(distance=2.0))
     robot.turn(math.pi / 2)
+    robot.send(Go(forward=0.5))      # any goal of walking_goals.py
     robot.stop()
 """
 
@@ -11,33 +12,42 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
-from wholebody.behaviors.order_line import SLICE, OrderLine
-from wholebody.behaviors.walking_orders import (
+from wholebody.behaviors.walking_goals import (
     CONTROLLER,
-    LASTS,
     MOST_FOOTSTEPS,
     Doing,
-    Kind,
-    Order,
+    FollowFootsteps,
+    Go,
+    KeepVelocity,
+    Stand,
+    StepInPlace,
+    Stop,
     read_doing,
-    write_order,
 )
-from wholebody.errors import BadFootsteps, NoController
+from wholebody.drivers import Names
+from wholebody.errors import BadFootsteps, NoController, NoServer
 from wholebody.locomotion.walking.footsteps import Footstep
+from wholebody.services import Client
+from wholebody.services.client import SLICE
 
 
-class WalkingClient(OrderLine):
-    """Every order returns at once with its number; `wait` and `reports` tell what becomes of it."""
+class WalkingClient(Client):
+    """Every goal returns at once with its number; `wait` and `reports` tell what becomes of it."""
+
+    missing: ClassVar[type[NoServer]] = NoController
+    does: ClassVar[str] = "walking"
 
     def __init__(self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0) -> None:
-        super().__init__(robot, controller, timeout)
+        self._robot, self._controller = Names(robot).robot, controller
+        super().__init__(Names(robot).service(controller), timeout)
 
     # What one tells it.
 
     def stand(self, seconds: float = 2.0) -> int:
         """Stand up and balance; if it does already, stop."""
-        return self._tell(Kind.STAND, (seconds,))
+        return self.send(Stand(seconds))
 
     def walk(
         self,
@@ -45,7 +55,7 @@ class WalkingClient(OrderLine):
         velocity: Sequence[float] | None = None,
         footsteps: Sequence[Footstep] | None = None,
         steps_in_place: int | None = None,
-        lasts: float = LASTS,
+        lasts: float = KeepVelocity.lasts,
     ) -> int:
         """Walk so far forward (m), or at a velocity (m/s, m/s, rad/s) for a time, or along footsteps, or in place."""
         given = [each for each in (distance, velocity, footsteps, steps_in_place) if each is not None]
@@ -53,26 +63,26 @@ class WalkingClient(OrderLine):
             raise BadFootsteps("say either a distance, a velocity, footsteps, or how many steps in place; one of them")
         if velocity is not None:
             forward, leftward, turn = (*velocity, 0.0, 0.0)[:3]
-            return self._tell(Kind.VELOCITY, (forward, leftward, turn, lasts))
+            return self.send(KeepVelocity(forward, leftward, turn, lasts), keep=0.0)  # who wants it repeats it
         if footsteps is not None:
             if not 0 < len(footsteps) <= MOST_FOOTSTEPS:
-                raise BadFootsteps(f"{len(footsteps)} footsteps in one order; give 1 to {MOST_FOOTSTEPS}")
-            return self._tell(Kind.FOOTSTEPS, (), tuple(footsteps))
+                raise BadFootsteps(f"{len(footsteps)} footsteps in one goal; give 1 to {MOST_FOOTSTEPS}")
+            return self.send(FollowFootsteps(tuple(footsteps)))
         if distance is not None:
             return self.go(distance)
-        return self._tell(Kind.IN_PLACE, (float(steps_in_place or 0),))
+        return self.send(StepInPlace(steps_in_place or 0))
 
     def go(self, forward: float = 0.0, leftward: float = 0.0, turn: float = 0.0) -> int:
         """Walk to a place seen from where it stands, or will stand when it has stopped: m, m, rad."""
-        return self._tell(Kind.GO, (forward, leftward, turn))
+        return self.send(Go(forward, leftward, turn))
 
     def turn(self, angle: float) -> int:
         """Turn on the spot, to the left if positive, rad."""
-        return self._tell(Kind.GO, (0.0, 0.0, angle))
+        return self.go(turn=angle)
 
     def stop(self) -> int:
         """Stand, after the steps that cannot be taken back."""
-        return self._tell(Kind.STOP)
+        return self.send(Stop())
 
     # What it answers.
 
@@ -94,14 +104,9 @@ class WalkingClient(OrderLine):
 
     def __str__(self) -> str:
         """Who is at the other end."""
-        return f"the walking controller '{self._controller}' of '{self._robot}'"
+        return f"the {self.does} controller '{self._controller}' of '{self._robot}'"
 
     @property
-    def _remedy(self) -> str:
-        return f"wholebody walk --name {self._robot}"
-
-    def _tell(self, kind: Kind, values: tuple[float, ...] = (), footsteps: tuple[Footstep, ...] = ()) -> int:
-        number = self._new()
-        write_order(Order(number, kind, values, footsteps), self._orders.message)
-        self._orders.put()
-        return number
+    def remedy(self) -> str:
+        """How the controller is started."""
+        return f"; start it: wholebody {self._controller} --name {self._robot}"

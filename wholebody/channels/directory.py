@@ -21,6 +21,15 @@ def names() -> list[str]:
     return sorted(entry.name for entry in folder().iterdir() if _is_name(entry.name))
 
 
+def identity(name: str) -> tuple[int, int] | None:
+    """Which file a channel is; another number: it was removed and made anew. None if there is none."""
+    try:
+        found = (folder() / name).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def remove(name: str, force: bool = False) -> None:
     """Remove a channel; one with living writers only if forced. Who has it open keeps the old one until it closes."""
     path = Path(_ring.path(name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic
@@ -95,12 +94,12 @@ class Subscription(Generic[M]):
 
     def _follow(self) -> None:
         """Open the channel, or the one that has taken its place."""
+        file = directory.identity(self.name)
+        if file in (None, self._file):
+            return
         try:
-            found = os.stat(directory.folder() / self.name)
-            file = found.st_dev, found.st_ino
-            if file != self._file:
-                self.channel = Channel(self.name, kind=self._kind)
-                self._reader, self._past, self._file = self.channel.reader(), self.channel.reader(), file
-        except (OSError, ChannelError):
+            self.channel = Channel(self.name, kind=self._kind)
+            self._reader, self._past, self._file = self.channel.reader(), self.channel.reader(), file
+        except ChannelError:
             if self.channel is None:
                 self._file = None

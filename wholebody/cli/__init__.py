@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import sys
+from typing import Annotated
 
 import typer
 
+from wholebody import __version__
 from wholebody.errors import WholebodyError
 
 COMMANDS = (
@@ -26,6 +28,7 @@ COMMANDS = (
     "read",
     "filter",
     "robots",
+    "drivers",
     "sim",
     "walk",
     "crawl",
@@ -35,6 +38,7 @@ COMMANDS = (
     "bridge",
     "page",
     "rcp",
+    "process",
     "bench",
 )
 """Each is a module here with a function of its own name, or a Typer `app` of commands."""
@@ -49,6 +53,20 @@ def main() -> None:
         sys.exit(1)
 
 
+def version() -> str:
+    """Which wholebody this is, and which variant of the kernels this processor runs, in one line."""
+    from wholebody import _kernels
+
+    return f"wholebody {__version__}, kernels: {_kernels.model_variant()}"
+
+
+def say_version(asked: bool) -> None:
+    """Print the version and end, if that is asked."""
+    if asked:
+        print(version())
+        raise typer.Exit
+
+
 def application(asked: list[str]) -> typer.Typer:
     """Build the command line, importing only the module of the command asked for; all of them for help."""
     app = typer.Typer(
@@ -60,9 +78,14 @@ def application(asked: list[str]) -> typer.Typer:
     )
 
     @app.callback(help="Control humanoid robots: simulated, miniature or full size.")
-    def wholebody() -> None: ...
+    def wholebody(
+        version: Annotated[
+            bool,
+            typer.Option("--version", callback=say_version, is_eager=True, help="Print version and kernel variant."),
+        ] = False,
+    ) -> None: ...
 
-    for name in [name for name in COMMANDS if name in asked] or COMMANDS:
+    for name in [name for name in COMMANDS if name in asked] or (() if asked == ["--version"] else COMMANDS):
         module = importlib.import_module(f"wholebody.cli.{name}")
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)

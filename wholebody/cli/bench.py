@@ -20,6 +20,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 import wholebody
+from wholebody import plugins
 from wholebody.errors import UnknownBenchmark, WholebodyError, closest
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ Run = Callable[[bool, Callable[[str, float], None]], "Report"]
 
 
 def bench(
-    name: Annotated[str | None, typer.Argument(help="Which; without a name, list them.", show_default=False)] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Which, or a FILE.py of your own; none: list them.", show_default=False)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Measure less, for a first look.")] = False,
 ) -> None:
@@ -68,11 +71,14 @@ def benchmarks(source_tree: Path) -> dict[str, str]:
 
 
 def load(name: str, known: dict[str, str]) -> Run:
-    """The function that runs the benchmark of that name."""
+    """The function that runs the benchmark of that name, or of that file."""
+    sys.path.insert(0, str(SOURCE_TREE))
+    if name.endswith(".py"):
+        own: Run = plugins.module_of(Path(name).resolve()).run
+        return own
     if name not in known:
         hint = closest(name, known) or "; there are: " + ", ".join(repr(each) for each in known)
         raise UnknownBenchmark(f"there is no benchmark '{name}'{hint}")
-    sys.path.insert(0, str(SOURCE_TREE))
     run: Run = importlib.import_module(f"benchmarks.{name}").run
     return run
 

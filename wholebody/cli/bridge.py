@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import math
-import signal
 import sys
 import threading
 from typing import Annotated
@@ -16,6 +15,7 @@ from rich.table import Table
 
 from wholebody.channels.bridge.bridge import Bridge
 from wholebody.channels.bridge.mirror import MirrorStatus
+from wholebody.realtime import when_told
 
 REFRESH_SECONDS = 0.5
 LINE_EVERY = 10  # refreshes between two lines, when nobody watches a table
@@ -56,10 +56,8 @@ def bridge(
     """
     mirror = Bridge(listen or (), connect or (), exports or (), imports or (), rate)
     ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
     sys.setswitchinterval(0.0005)  # drawing the table must not hold the messages up
-    with mirror:
+    with when_told(ended.set), mirror:
         gc.freeze()
         if sys.stdout.isatty() and not quiet:
             _show_table(mirror, ended)

@@ -42,6 +42,7 @@ from wholebody.operator.recordings.crawl_setup import (
     posture_and_base,
 )
 from wholebody.operator.recordings.script import Process, follow
+from wholebody.processes.registry import CRAWL
 from wholebody.robots.robot import Robot
 from wholebody.simulation import SensorModel, Simulation
 from wholebody.simulation.cameras import View
@@ -176,7 +177,7 @@ def crawl(
 ) -> None:
     """See a virtual robot roll over, get on wrists and knees, crawl forward, turn, crawl back; or as a person did."""
     if name:
-        follow(name, order or ["stand"], Process(CrawlingClient, "wholebody.processes.crawl"), console)
+        follow(name, order or ["stand"], Process(CrawlingClient, CRAWL), console)
         return
     loaded = robots.load(robot)
     imitation = None if source is None else imitated(opened(source, unit, up, handed, part), Model(loaded))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -20,6 +17,8 @@ from rich.table import Table
 from wholebody.channels import Reader, directory, wait_any
 from wholebody.errors import ChannelInUse, ChannelNotFound
 from wholebody.processes import demo as processes
+from wholebody.processes import lifecycle
+from wholebody.processes.registry import DEMO
 
 KILLED = "nod"
 
@@ -40,7 +39,7 @@ class Watch:
     hertz: float
     reader: Reader
     is_whole: Callable[[Any], bool]
-    process: subprocess.Popen[bytes]
+    process: lifecycle.Child
     lives: int = 1
     messages: int = 0
     missed: int = 0
@@ -76,13 +75,14 @@ def demo(
     seconds: Annotated[float, typer.Option(min=1.0, help="How long to kill controllers.")] = 4.0,
     kill_every: Annotated[float, typer.Option(min=0.2, help="Seconds between two kill -9.")] = 1.0,
     walk: Annotated[bool, typer.Option(help="Whether a humanoid walks then.")] = True,
+    name: Annotated[str, typer.Option(help="What to call it, so that two can run beside each other.")] = "demo",
     out: Annotated[Path, typer.Option(help="Where to put its film, pictures and report.")] = Path("out/demo"),
 ) -> None:
     """See it work: controllers of which one is killed every second, then a humanoid that walks and is pushed."""
     console = Console()
-    _refuse_a_second_demo()
+    _refuse_a_second_demo(name)
     with ExitStack() as stack:
-        watches = _start(stack)
+        watches = _start(stack, name)
         console.print(_INTRODUCTION.format(kill_every=kill_every))
         _wait_until_all_talk(watches)
         with Live(console=console, refresh_per_second=8, transient=True) as live:
@@ -90,48 +90,42 @@ def demo(
         console.print(_table(watches, 0.0))
     _summarise(console, watches, seconds)
     if walk:
-        _walk(console, out)
+        _walk(console, name, out)
 
 
-def _walk(console: Console, out: Path) -> None:
+def _walk(console: Console, name: str, out: Path) -> None:
     """Have Hubo2+ stand up, walk, turn, be pushed and stop, in real time."""
     from wholebody.cli import walk
 
     console.print(
         "\n[bold]Now a humanoid[/]: simulator, daemon, controller and film are processes that meet in channels.\n"
     )
-    walk.walk(out=out)
+    walk.walk("hubo2plus", name=f"{name}_walk", out=out)
 
 
-def _refuse_a_second_demo() -> None:
-    for name in directory.names():
-        if name.startswith("demo."):
-            try:
-                directory.remove(name)
-            except ChannelNotFound:
-                pass  # the other demo has just removed it
-            except ChannelInUse as error:
-                raise ChannelInUse("another demo runs on this machine; wait until it ends") from error
+def _refuse_a_second_demo(name: str) -> None:
+    if any(lifecycle.is_written(each) for each in directory.names() if each.startswith(f"{name}.")):
+        raise ChannelInUse("another demo runs on this machine; wait until it ends, or give this one a name (--name)")
+    lifecycle.remove_channels(name)
 
 
-def _start(stack: ExitStack) -> list[Watch]:
+def _start(stack: ExitStack, name: str) -> list[Watch]:
     """Start the processes, and end them and remove their channels when the stack closes."""
     watches: list[Watch] = []
 
     def stop() -> None:
         for watch in watches:
-            watch.process.kill()
-            watch.process.wait()
-        for name in directory.names():
-            if name.startswith("demo."):
-                directory.remove(name, force=True)
+            _kill(watch)
+        lifecycle.remove_channels(name, force=True)
 
     stack.callback(stop)
-    channel = processes.state_channel()
-    watches.append(Watch("robot", processes.ROBOT_HZ, channel.reader(), processes.state_is_whole, _spawn("robot")))
-    for name, controller in processes.CONTROLLERS.items():
-        reader = processes.reference_channel(name).reader()
-        watches.append(Watch(name, controller.hertz, reader, _check_of(name), _spawn(name)))
+    channel = processes.state_channel(name)
+    watches.append(
+        Watch("robot", processes.ROBOT_HZ, channel.reader(), processes.state_is_whole, _spawn(name, "robot"))
+    )
+    for part, controller in processes.CONTROLLERS.items():
+        reader = processes.reference_channel(name, part).reader()
+        watches.append(Watch(part, controller.hertz, reader, _check_of(part), _spawn(name, part)))
     return watches
 
 
@@ -139,8 +133,13 @@ def _check_of(name: str) -> Callable[[Any], bool]:
     return lambda message: processes.reference_is_whole(name, message)
 
 
-def _spawn(role: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "wholebody.processes.demo", role, str(os.getpid())])
+def _spawn(name: str, part: str) -> lifecycle.Child:
+    return lifecycle.spawn(DEMO, name=name, part=part)
+
+
+def _kill(watch: Watch) -> None:
+    watch.process.process.kill()
+    watch.process.process.wait()
 
 
 def _wait_until_all_talk(watches: list[Watch]) -> None:
@@ -167,9 +166,8 @@ def _run(watches: list[Watch], seconds: float, kill_every: float, show: Callable
 
 
 def _kill_and_restart(watch: Watch) -> None:
-    watch.process.kill()
-    watch.process.wait()
-    watch.process, watch.lives = _spawn(watch.name), watch.lives + 1
+    _kill(watch)
+    watch.process, watch.lives = _spawn(watch.process.name, watch.name), watch.lives + 1
 
 
 def _show(live: Live, watches: list[Watch], left: float) -> None:

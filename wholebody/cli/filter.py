@@ -10,8 +10,8 @@ from rich.console import Console
 from wholebody.daemon import filters
 from wholebody.drivers import Names
 from wholebody.errors import ChannelNotFound, NoRobot
-from wholebody.operator.monitor.watcher import nothing_runs
 from wholebody.processes.launch_plan import filter_request
+from wholebody.processes.registry import nothing_runs
 
 
 def filter(

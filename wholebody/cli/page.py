@@ -27,6 +27,8 @@ from wholebody.operator.robot import options
 from wholebody.operator.robot.options import DeskPlace
 from wholebody.operator.robot.page_view import PageSight
 from wholebody.operator.robot.robot import WalkingBody
+from wholebody.processes.registry import robot_of
+from wholebody.realtime import cancel_when_told
 
 if TYPE_CHECKING:
     from wholebody.operator.page.server import PageServer
@@ -64,7 +66,7 @@ def page(
     """
     token = secrets.token_urlsafe(16)
     known = Users([User.new(WHO, Role.OPERATOR, token), *_others(users)])
-    which = options.robot_of(name, robot)
+    which = robot or robot_of(name)
     body = WalkingBody(robots.load(which), name, options.map_of(name, map))
     desk, tls = Desk(body, known), options.encryption(certificate, key)
     with (
@@ -122,7 +124,7 @@ def open_in_browser(address: str) -> None:
 async def _serve(sight: PageSight, desk: Desk, serving: Serving, token: str, place: DeskPlace) -> None:
     from wholebody.operator.page.server import PageServer
 
-    options.end_when_told()
+    cancel_when_told()
     host, tls = serving.host, serving.tls
     async with contextlib.AsyncExitStack() as stack:
         page = PageServer(sight, desk, host, serving.port, tls, serving.silence, serving.called)

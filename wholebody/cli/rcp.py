@@ -18,6 +18,8 @@ from wholebody.operator.rcp.users import Users
 from wholebody.operator.robot import options
 from wholebody.operator.robot.options import DeskPlace
 from wholebody.operator.robot.robot import WalkingBody
+from wholebody.processes.registry import robot_of
+from wholebody.realtime import cancel_when_told
 
 
 def rcp(
@@ -54,7 +56,7 @@ def rcp(
         print(line)
         print(f"the secret of {new_user}, which is kept nowhere: {secret}", file=sys.stderr)
         return
-    which = options.robot_of(name, robot)
+    which = robot or robot_of(name)
     body = WalkingBody(robots.load(which), name, options.map_of(name, map))
     desk = Desk(body, Users(options.users_of(users)), Rules(control_timeout=control_timeout))
     tls = options.encryption(certificate, key)
@@ -69,7 +71,7 @@ def rcp(
 
 
 async def _serve(desk: Desk, host: str, port: int, tls: ssl.SSLContext | None, place: DeskPlace) -> None:
-    options.end_when_told()
+    cancel_when_told()
     async with Server(desk, host, port, tls) as server:
         place.announce(f"RCP at {host}:{server.port}")
         show(f"RCP is at {host}:{server.port}{', encrypted' if tls else ''}; Ctrl-C ends it", flush=True)

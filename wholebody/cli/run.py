@@ -5,19 +5,20 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import signal
-import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wholebody import robots
+from wholebody.drivers.catalog import check_choice, for_robot
 from wholebody.drivers.names import default_name
-from wholebody.errors import WholebodyError
+from wholebody.processes import lifecycle
+from wholebody.processes.registry import CARRIER, SWITCHBOARD
+from wholebody.realtime import Ended, realtime, when_told
 
 if TYPE_CHECKING:
     from wholebody.configuration.building import Built
@@ -30,9 +31,12 @@ FIELDS = {"package": "name", "file": "filename", "line": "lineno", "function": "
 
 def run(
     file: Annotated[str, typer.Argument(help="A YAML file, or a ready configuration by name (`wholebody check`).")],
-    interface: Annotated[
+    driver: Annotated[
         str,
-        typer.Option(help="simulation, daemon (of `wholebody start`), udp, loopback; the file's, if not."),
+        typer.Option(
+            metavar="NAME[:OPTION=VALUE,…]",
+            help="simulation, daemon (of `wholebody start`), or another of `wholebody drivers`; the file's, if not.",
+        ),
     ] = "",
     seconds: Annotated[float, typer.Option(min=0.0, help="How long; until Ctrl-C, if left out.")] = 0.0,
     name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "",
@@ -54,15 +58,15 @@ def run(
     from wholebody.configuration.reading import read
     from wholebody.configuration.wiring import robot_of, wired
 
-    built = build(choose(read(file), interface, fast))
+    built = build(choose(read(file), driver, fast))
     set_up_log(built.settings.log_level, built.settings.log_fields)
     robot_name = name or default_name()
     with (
         robot_of(built, robot_name) as (robot, clock),
         wired(built, robot, clock, robot_name) as loop,
         carried(built, robot_name),
-        reachable(listen),
-        ending(),
+        reachable(listen, robot_name),
+        when_told(end),
     ):
         LOG.info("%s runs on '%s': %s", built.settings.name, robot_name, built.robot.name)
         begun = time.perf_counter()
@@ -71,13 +75,15 @@ def run(
     print(json.dumps(told) if as_json else f"{loop.servo.timing}\n{in_words(told)}")
 
 
-def choose(configuration: Any, interface: str, fast: bool) -> Any:
-    """The configuration, with the interface of the command line instead of the file's."""
+def choose(configuration: Any, driver: str, fast: bool) -> Any:
+    """The configuration, with the driver of the command line instead of the file's."""
+    from wholebody.configuration.settings import Part
+
     settings = configuration.settings
-    if interface:
-        settings.interface.type = interface
-        if settings.interface.model_extra:
-            settings.interface.model_extra.clear()
+    if driver:
+        chosen = for_robot(driver, robots.load(settings.robot))
+        check_choice(str(chosen))
+        settings.interface = Part(type=chosen.name, **chosen.options)
     if settings.interface.type == "daemon":
         settings.interface.model_extra.setdefault("controller", settings.name)
     if fast and settings.interface.type == "simulation":
@@ -87,8 +93,6 @@ def choose(configuration: Any, interface: str, fast: bool) -> Any:
 
 def go_on(loop: Wired, seconds: float, priority: int) -> None:
     """Run the loop until its time is over or a signal comes."""
-    from wholebody.realtime import realtime
-
     with contextlib.suppress(Ended):
         loop.servo.start()
         if priority:
@@ -119,23 +123,9 @@ def in_words(told: dict[str, float]) -> str:
     return ", ".join(f"{value:g} {key.replace('_', ' ')}" for key, value in told.items())
 
 
-class Ended(BaseException):
-    """Somebody asked for the end."""
-
-
-@contextlib.contextmanager
-def ending() -> Iterator[None]:
-    """Let SIGTERM and SIGINT end the loop in an orderly way."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        raise Ended
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def end() -> None:
+    """Leave the loop, wherever it is."""
+    raise Ended
 
 
 @contextlib.contextmanager
@@ -145,38 +135,26 @@ def carried(built: Built, robot: str) -> Iterator[None]:
     if not bindings:
         yield
         return
-    plan = {
-        "robot": robot,
-        "controller": built.settings.name,
+    given = {
         "bindings": [{**vars(each), "properties": dict(each.properties)} for each in bindings],
         "sizes": {each.parameter: built.parameters.slot(each.parameter).about.size for each in bindings},
     }
-    with beside("carrier", json.dumps(plan)):
+    with lifecycle.beside(CARRIER, name=robot, controller=built.settings.name, bindings=json.dumps(given)) as carrier:
+        carrier.until_ready()
+        carrier.tell_when_lost(LOG.error)
         yield
 
 
 @contextlib.contextmanager
-def reachable(listen: str) -> Iterator[None]:
+def reachable(listen: str, robot: str) -> Iterator[None]:
     """A process that answers other machines, while the loop runs."""
-    with beside("switchboard", listen) if listen else contextlib.nullcontext():
+    if not listen:
         yield
-
-
-@contextlib.contextmanager
-def beside(module: str, argument: str) -> Iterator[None]:
-    """A process of ours beside the loop, from when it is ready on; it ends with us, however that is."""
-    command = [sys.executable, "-m", f"wholebody.processes.{module}", argument]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        assert process.stdout is not None
-        if process.stdout.readline().strip() != "ready":
-            raise WholebodyError(f"the {module.replace('_', ' ')} ended (exit code {process.wait()})")
+        return
+    with lifecycle.beside(SWITCHBOARD, name=robot, endpoint=listen) as switchboard:
+        switchboard.until_ready()
+        switchboard.tell_when_lost(LOG.error)
         yield
-    finally:
-        process.terminate()
-        process.communicate()
 
 
 def set_up_log(level: str, fields: Sequence[str]) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import signal
-import subprocess
 import sys
 import time
-from types import FrameType
 from typing import Annotated
 
 import typer
@@ -18,7 +17,9 @@ from wholebody.drivers.names import default_name
 from wholebody.errors import HardwareError, RobotTaken
 from wholebody.operator.monitor.watcher import Watcher
 from wholebody.processes import lifecycle
-from wholebody.processes.launch_plan import Plan, filter_request, plan_of
+from wholebody.processes.launch_plan import LaunchPlan, filter_request
+from wholebody.processes.registry import DAEMON, Role, plan_of, process_of
+from wholebody.realtime import when_told
 
 ASK_BOARDS_SECONDS = 0.5
 console = Console(highlight=False, soft_wrap=True)
@@ -26,10 +27,14 @@ console = Console(highlight=False, soft_wrap=True)
 
 def start(
     robot: Annotated[
-        str, typer.Argument(help="By name (see `wholebody robots`), or a URDF or MJCF file; the tier's, if left out.")
+        str, typer.Argument(help="By name (see `wholebody robots`), or a URDF or MJCF file; the driver's, if left out.")
     ] = "",
-    tier: Annotated[
-        str, typer.Option(help="virtual: MuJoCo; mini: Mini-Hubo's servos; full: Hubo2+'s boards.")
+    driver: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[:OPTION=VALUE,…]",
+            help="What moves it: see `wholebody drivers`; a tier of the robot (virtual, mini, full); FILE.py:Class.",
+        ),
     ] = "virtual",
     name: Annotated[str, typer.Option(help="What to call it; 'robot' if left out.")] = "",
     period: Annotated[float, typer.Option(min=0.0001, max=1.0, help="Of the loop, in seconds.")] = 0.005,
@@ -37,14 +42,11 @@ def start(
     fast: Annotated[bool, typer.Option("--fast", help="Simulate faster than real time.")] = False,
     physics: Annotated[
         bool | None,
-        typer.Option(help="Let MuJoCo move the joints: the virtual tier's do, unless told; the others', only if told."),
+        typer.Option(help="Let MuJoCo move the joints: the simulator does, unless told; simulated boards, if told."),
     ] = None,
     scene: Annotated[
         str, typer.Option(help="What stands around a simulated robot: flat, hall, table …; hall:length=8")
     ] = "flat",
-    loopback: Annotated[bool, typer.Option("--loopback", help="No simulator: a robot of nothing but numbers.")] = False,
-    can: Annotated[str, typer.Option(metavar="CAN0,CAN1", help="Buses of a real robot; simulated without.")] = "",
-    device: Annotated[str, typer.Option(metavar="DEVICE", help="Servo bus of a real robot; simulated without.")] = "",
     filter: Annotated[
         str, typer.Option(metavar="MODE", help='For all joints: "smooth 20", "compliant 0.5", "feedback 20".')
     ] = "",
@@ -56,23 +58,20 @@ def start(
 
     \b
       wholebody start                     Hubo2+ in MuJoCo
-      wholebody start --tier mini         Mini-Hubo on simulated servos
-      wholebody start --tier full --can can0,can1
+      wholebody start --driver mini       Mini-Hubo on simulated servos
+      wholebody start --driver full:buses=can0,can1
+      wholebody start hubo2plus --driver path/to/mine.py:Mine
 
     It runs in the background until `wholebody stop`.
     """
-    buses = tuple(part for part in can.split(",") if part)
-    plan = Plan.make(
+    plan = LaunchPlan.make(
         name or default_name(),
         robot,
-        tier,
+        driver,
         physics,
         period=period,
         fast=fast,
         scene=scene,
-        loopback=loopback,
-        can=buses,
-        device=device,
         filter=filter,
         misses_allowed=misses_allowed,
         on_miss=on_miss,
@@ -88,14 +87,14 @@ def start(
     if service:
         print(unit(plan))
         return
-    running = lifecycle.process_of(lifecycle.DAEMON, plan.name)
-    if running is not None and not (plan_of(running) == plan and lifecycle.is_lacking(plan)):
+    running = process_of(DAEMON, plan.name)
+    if running is not None and not (plan_of(plan.name) == plan and lifecycle.is_lacking(plan)):
         raise RobotTaken(
             f"a robot called '{plan.name}' is running already (process {running}); stop it (wholebody stop"
             f"{_name_option(plan)}), or give this one another name (--name)"
         )
     companion = lifecycle.companion_to_begin(plan)
-    roles = [role for role in (companion, None if running else lifecycle.DAEMON) if role is not None]
+    roles = [role for role in (companion, None if running else DAEMON) if role is not None]
     if running is None:
         lifecycle.sweep(plan.name, loaded)
     if foreground:
@@ -104,22 +103,21 @@ def start(
         detach(plan, roles)
 
 
-def detach(plan: Plan, roles: list[lifecycle.Role]) -> None:
+def detach(plan: LaunchPlan, roles: list[Role]) -> None:
     """Begin the processes, wait for the first state, and say what to type next."""
     log = lifecycle.log_file(plan.name)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    if lifecycle.DAEMON in roles:
+    if DAEMON in roles:
         log.unlink(missing_ok=True)
-    children: dict[lifecycle.Role, subprocess.Popen[bytes]] = {}
+    children: list[lifecycle.Child] = []
     try:
         for role in roles:
-            children[role] = lifecycle.begin(role, plan, log)
+            children.append(lifecycle.spawn(role, log=log, stays=True, plan=plan))
         with Console(stderr=True).status(f"starting {plan.robot}") as status:
-            for waits in lifecycle.until_first_state(plan, children, log):
+            for waits in lifecycle.until_first_state(plan, children, log, status.console.print):
                 status.update(f"starting {plan.robot}: waiting for {waits}")
     except BaseException:
-        for child in children.values():
-            lifecycle.end(child.pid)
+        for child in children:
+            child.end()
         raise
     console.print(f"[bold]{plan.robot}[/] runs as '{plan.name}' ({_described(plan)}); log: {log}")
     option = _name_option(plan)
@@ -144,51 +142,45 @@ def asleep(name: str) -> bool:
         time.sleep(0.05)
 
 
-def stay(plan: Plan, roles: list[lifecycle.Role]) -> None:
+def stay(plan: LaunchPlan, roles: list[Role]) -> None:
     """Run until a signal, or until the daemon ends; the companions end with it."""
-    children = [lifecycle.begin(role, plan, None) for role in roles]
-    daemon, told = children[-1], []
+    told: list[bool] = []
+    with contextlib.ExitStack() as stack:
+        daemon = [stack.enter_context(lifecycle.beside(role, plan=plan)) for role in roles][-1].process
 
-    def pass_on(number: int, frame: FrameType | None) -> None:
-        told.append(number)
-        daemon.send_signal(signal.SIGTERM)
+        def pass_on() -> None:
+            told.append(True)
+            daemon.terminate()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, pass_on)
-    code = daemon.wait()
-    for child in children[:-1]:
-        child.terminate()
-        child.wait()
+        with when_told(pass_on):
+            code = daemon.wait()
     if code and not (told and code == -signal.SIGTERM):  # it had not even begun
         raise HardwareError(f"the daemon ended with exit code {code}")
 
 
-def _described(plan: Plan) -> str:
-    more = "" if plan.behind != "virtual" else ", with physics" if plan.physics else ", without physics"
+def _described(plan: LaunchPlan) -> str:
+    more = "" if plan.behind != "simulator" else ", with physics" if plan.physics else ", without physics"
     return f"{plan.behind}{more}, {1 / plan.period:g} Hz"
 
 
-def _name_option(plan: Plan) -> str:
+def _name_option(plan: LaunchPlan) -> str:
     return "" if plan.name == default_name() else f" --name {plan.name}"
 
 
-def unit(plan: Plan) -> str:
+def unit(plan: LaunchPlan) -> str:
     """A systemd unit that starts the robot with the machine."""
-    command = [sys.executable, "-m", "wholebody.cli", "start", plan.robot, "--tier", plan.tier, "--name", plan.name]
-    command += ["--period", f"{plan.period:g}", "--foreground"]
-    command += ["--can", ",".join(plan.can)] if plan.can else []
-    command += ["--device", plan.device] if plan.device else []
+    command = [sys.executable, "-m", "wholebody.cli", "start", plan.robot, "--driver", plan.driver]
+    command += ["--name", plan.name, "--period", f"{plan.period:g}", "--foreground"]
     command += ["--filter", plan.filter] if plan.filter else []
     command += ["--scene", plan.scene] if plan.scene != "flat" else []
     command += ["--misses-allowed", str(plan.misses_allowed), "--on-miss", plan.on_miss]
-    flags = {"--fast": plan.fast, "--loopback": plan.loopback}
-    command += [flag for flag, wanted in flags.items() if wanted]
-    if plan.physics != (plan.tier == "virtual"):
+    command += ["--fast"] if plan.fast else []
+    if plan.physics != (plan.behind == "simulator"):
         command += ["--physics" if plan.physics else "--no-physics"]
     return f"""\
 # Put this into /etc/systemd/system/wholebody-{plan.name}.service, then: systemctl enable --now wholebody-{plan.name}
 [Unit]
-Description=The robot '{plan.name}': {plan.robot}, {plan.tier}
+Description=The robot '{plan.name}': {plan.robot}, {plan.behind}
 After=network.target
 
 [Service]

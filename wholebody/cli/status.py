@@ -21,8 +21,9 @@ from wholebody.operator.monitor.tables import (
     whole_body_views,
     wide_console,
 )
-from wholebody.operator.monitor.watcher import Watcher, nothing_runs
+from wholebody.operator.monitor.watcher import Watcher
 from wholebody.processes import lifecycle
+from wholebody.processes.registry import OWNERS, nothing_runs, process_of, running
 
 
 def status(
@@ -45,7 +46,8 @@ def status(
         if as_json or loops:
             raise typer.Exit(0 if loops else 1) from None
         raise
-    processes = {role.name: lifecycle.process_of(role, picture.name) for role in lifecycle.ROLES}
+    processes = {role.name: process_of(role, picture.name) for role in OWNERS}
+    processes |= {each.role: each.process for each in running(picture.name)}
     if as_json:
         print(json.dumps({**as_object(picture, processes), "whole_body": [asdict(each) for each in loops]}))
     else:

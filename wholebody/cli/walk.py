@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -15,25 +11,21 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from wholebody import robots
+from wholebody import plugins, robots
 from wholebody.behaviors import Walking
 from wholebody.behaviors.walking_client import WalkingClient
-from wholebody.channels import directory
-from wholebody.drivers import Names
-from wholebody.errors import HardwareError, RobotTaken, UnknownName
-from wholebody.locomotion.balance.stabilizers import NAMES
+from wholebody.errors import RobotTaken
 from wholebody.locomotion.walking.legs import trouble_on_one_leg
 from wholebody.operator.recordings.film import Film
 from wholebody.operator.recordings.report import write_report
 from wholebody.operator.recordings.script import ORDERS, Process, follow
 from wholebody.operator.recordings.world import WalkedWorld
 from wholebody.processes import lifecycle
-from wholebody.processes.launch_plan import Plan
-from wholebody.robots.robot import Robot
+from wholebody.processes.launch_plan import LaunchPlan
+from wholebody.processes.registry import DAEMON, WALK, process_of
 from wholebody.simulation import ENGINES, SCENES, Pace, SensorModel, join
 
 NAME = "walk_demo"
-PROCESS = "wholebody.processes.walk"
 WORDS = ", ".join((*ORDERS, "wait"))
 SAY_EVERY = 2.0
 """s of simulated time from one line to the next, if nothing new happens."""
@@ -41,7 +33,7 @@ console = Console(highlight=False, soft_wrap=True)
 
 
 def walk(
-    robot: Annotated[str, typer.Argument(help="Which robot; see `wholebody robots`.")] = "hubo2plus",
+    robot: Annotated[str, typer.Argument(help="Which robot (see `wholebody robots`); hubo2plus, if left out.")] = "",
     distance: Annotated[float | None, typer.Option(help="How far forward, m; by default by the robot's size.")] = None,
     turn: Annotated[float, typer.Option(help="How far to turn then, degrees.")] = 90.0,
     push: Annotated[
@@ -50,8 +42,13 @@ def walk(
     order: Annotated[
         list[str] | None, typer.Option(help=f"What to do instead, one after the other: {WORDS} and a number; push.")
     ] = None,
-    name: Annotated[str, typer.Option(help="Walk with the robot that runs under this name (wholebody start).")] = "",
-    stabilizer: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")] = "dcm",
+    name: Annotated[
+        str,
+        typer.Option(help="Walk with the robot that runs under this name; if none does, call ROBOT so in its world."),
+    ] = "",
+    stabilizer: Annotated[
+        str, typer.Option(help=f"{', '.join(plugins.names('stabilizers'))}, or FILE.py:CLASS.")
+    ] = "dcm",
     scene: Annotated[
         str, typer.Option(help=f"One of {', '.join(SCENES)}; with parameters: ramp:angle=0.05,ahead=0.5")
     ] = "flat",
@@ -63,11 +60,11 @@ def walk(
     fast: Annotated[bool, typer.Option("--fast", help="As fast as the machine can, not in real time.")] = False,
 ) -> None:
     """See a virtual robot stand, walk, turn, be pushed and stop; its controller is a process of its own."""
-    if stabilizer not in NAMES:
-        raise UnknownName("stabilizer", stabilizer, NAMES)
-    if name:
-        follow(name, order or ["stand"], Process(WalkingClient, PROCESS, (stabilizer,)), console)
+    plugins.load("stabilizers", stabilizer)  # or say now that there is none
+    if name and not (robot and process_of(DAEMON, name) is None):
+        follow(name, order or ["stand"], Process(WalkingClient, WALK, {"stabilizer": stabilizer}), console)
         return
+    robot, name = robot or "hubo2plus", name or NAME
     loaded = robots.load(robot)
     walking = Walking(loaded, stabilizer=stabilizer)  # says what of it cannot walk before anything begins
     trouble = trouble_on_one_leg(walking.walker.model, walking.gait)
@@ -79,7 +76,7 @@ def walk(
     with ExitStack() as stack:
         sensors = SensorModel.realistic() if noise else None
         more = {"engine": engine, "seed": seed, "sensors": sensors}
-        world = stack.enter_context(WalkedWorld(loaded, NAME, lines, force, scene, **more))
+        world = stack.enter_context(WalkedWorld(loaded, name, lines, force, scene, **more))
         world.script.rehearse(walking.walker.pattern.feet, walking.gait.limits)
         see(world, robot, out, stabilizer, film, fast)
     if world.fallen or world.script.trouble:
@@ -90,8 +87,9 @@ def see(
     world: WalkedWorld, robot: str, out: Path, stabilizer: str = "dcm", film: bool = True, fast: bool = False
 ) -> None:
     """Have the world's script done by a daemon and a controller that are begun for it; write film and report."""
-    if lifecycle.process_of(lifecycle.DAEMON, NAME) is not None:
-        raise RobotTaken(f"another walk runs on this machine as '{NAME}'; wait until it ends")
+    name = world.name
+    if process_of(DAEMON, name) is not None:
+        raise RobotTaken(f"another walk runs on this machine as '{name}'; wait until it ends, or give a name (--name)")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -99,12 +97,12 @@ def see(
     before = _written(out)
     log = out / "processes.log"
     with ExitStack() as stack:
-        controller = start(stack, robot, world.robot, stabilizer, log)
+        controller = start(stack, world, robot, stabilizer, log)
         if film:
-            world.film = stack.enter_context(Film(world.robot, NAME, out, robot, world.scene))
+            world.film = stack.enter_context(Film(world.robot, name, out, robot, world.scene))
         console.print(f"[bold]{world.robot.title or robot}[/]: {', '.join(world.script.lines)}")
         began = time.monotonic()
-        join(world, NAME, None if fast else 1.0, lambda: _goes_on(world, controller, log), teller(world))
+        join(world, name, None if fast else 1.0, lambda: _goes_on(world, controller), teller(world))
         seconds = time.monotonic() - began
         write_report(out, world.robot, world, stabilizer, seconds)
         console.print(world.summary(seconds))
@@ -119,40 +117,19 @@ def _written(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in folder.iterdir()}
 
 
-def start(stack: ExitStack, description: str, robot: Robot, stabilizer: str, log: Path) -> subprocess.Popen[bytes]:
+def start(stack: ExitStack, world: WalkedWorld, robot: str, stabilizer: str, log: Path) -> lifecycle.Child:
     """Begin daemon and controller, and return that; both end, and their channels go, when the stack closes."""
-    plan = Plan.make(NAME, description, "virtual")
-    lifecycle.sweep(NAME, robot)
-    children: list[subprocess.Popen[bytes]] = []
-
-    def end() -> None:
-        for child in reversed(children):
-            if child.poll() is None:
-                child.terminate()
-                child.wait()
-        for each in directory.names():
-            if each.startswith(f"{Names(NAME).robot}."):
-                directory.remove(each, force=True)
-
-    stack.callback(end)
-    output = stack.enter_context(log.open("wb"))
-    for module, *arguments in (
-        (lifecycle.DAEMON.module, plan.text()),
-        (PROCESS, NAME, description, stabilizer),
-    ):
-        command = [sys.executable, "-m", module, *arguments]
-        children.append(subprocess.Popen(command, stdout=output, stderr=output, preexec_fn=_end_with_parent))
-    return children[1]
+    plan = LaunchPlan.make(world.name, robot)
+    lifecycle.sweep(world.name, world.robot)
+    stack.callback(lifecycle.remove_channels, world.name, force=True)
+    log.unlink(missing_ok=True)
+    stack.enter_context(lifecycle.beside(DAEMON, log=log, plan=plan))
+    more = {"name": world.name, "robot": robot, "stabilizer": stabilizer}
+    return stack.enter_context(lifecycle.beside(WALK, log=log, **more))
 
 
-def _end_with_parent() -> None:
-    """Ask the kernel to end this process when its parent ends, however that does (prctl PR_SET_PDEATHSIG)."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-
-
-def _goes_on(world: WalkedWorld, controller: subprocess.Popen[bytes], log: Path) -> bool:
-    if controller.poll() is not None:
-        raise HardwareError(f"the controller ended with exit code {controller.returncode}:\n{lifecycle.tail(log, 3)}")
+def _goes_on(world: WalkedWorld, controller: lifecycle.Child) -> bool:
+    controller.look()
     return not (world.script.over or world.fallen)
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wholebody import robots
-from wholebody.configuration import plugins
+from wholebody import plugins, robots
 from wholebody.configuration.named_goals import begin_here, without_words
 from wholebody.configuration.reading import Configuration
 from wholebody.configuration.schema import options_of

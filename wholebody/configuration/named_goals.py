@@ -2,68 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
 from typing import Any
 
 import numpy as np
 
-from wholebody.configuration.schema import GOALS, HERE
+from wholebody.configuration.schema import HERE, goals_of, must_be_given
 from wholebody.control.problem import Begin
 from wholebody.errors import BadConfiguration
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
-from wholebody.tasks import (
-    CartesianPositionTask,
-    CenterOfMassTask,
-    JointPositionTask,
-    Orientation2DTask,
-    Orientation3DTask,
-    PoseTask,
-    Task,
-)
-
-Now = Callable[[Any, Snapshot], Any]
-
-
-def _seen(task: Any, snapshot: Snapshot) -> Array:
-    """The placement of a task's frame, as seen from its reference; 4 × 4."""
-    where = task.describe(snapshot.model)
-    placement = snapshot.placement(where.frame)
-    return placement if where.reference < 0 else np.linalg.inv(snapshot.placement(where.reference)) @ placement
-
-
-def _joints(task: JointPositionTask, snapshot: Snapshot) -> Array:
-    columns = np.array(task.describe(snapshot.model).joints) + int(snapshot.model.floating)
-    joints: Array = snapshot.q[columns]
-    return joints
-
-
-PLACES: dict[type[Task], dict[str, tuple[Any, Now]]] = {
-    CartesianPositionTask: {"goal": (np.zeros(3), lambda task, now: (_seen(task, now) @ [*task.point, 1.0])[:3])},
-    CenterOfMassTask: {"goal": (np.zeros(3), lambda task, now: now.com_in_world)},
-    Orientation2DTask: {
-        "goal": ((1.0, 0.0, 0.0), lambda task, now: now.rotation(now.model.frame(task.frame)) @ task.axis)
-    },
-    Orientation3DTask: {"goal": ((0.0, 0.0, 0.0, 1.0), lambda task, now: _seen(task, now)[:3, :3])},
-    PoseTask: {
-        "goal_position": (np.zeros(3), lambda task, now: _seen(task, now)[:3, 3]),
-        "goal_orientation": ((0.0, 0.0, 0.0, 1.0), lambda task, now: _seen(task, now)[:3, :3]),
-    },
-    JointPositionTask: {"goal": (None, _joints)},
-}
-"""For each kind of task, a goal to begin with until the loop begins, and what it is then."""
+from wholebody.tasks import JointPositionTask, Task
 
 
 def without_words(kind: type[Task], values: dict[str, Any], model: Model) -> tuple[dict[str, Any], list[str]]:
-    """The values of a task with numbers for goals, and which goals are to be taken from where the robot is."""
-    places = PLACES.get(kind, {})
+    """The values of a task with numbers for goals, and which goals are to be taken from where the robot is.
+
+    Those are the goals given as "here", and all that are left out of a task that has one without a default.
+    """
+    goals = goals_of(kind)
+    needed = any(each.name in goals and must_be_given(each) for each in dataclasses.fields(kind))
     found, here = dict(values), []
-    for goal in GOALS:
-        value = values.get(goal, HERE if goal in places and goal not in values else None)
-        if value == HERE and goal in places:
+    for goal, start in goals.items():
+        value = values.get(goal, HERE if needed else None)
+        if value == HERE:
             here.append(goal)
-            found[goal] = _zeros(values, model) if kind is JointPositionTask else places[goal][0]
+            found[goal] = _zeros(values, model) if issubclass(kind, JointPositionTask) else start
         elif isinstance(value, str):
             found[goal] = _posture(kind, goal, value, values, model)
     return found, here
@@ -71,11 +36,11 @@ def without_words(kind: type[Task], values: dict[str, Any], model: Model) -> tup
 
 def begin_here(task: Task, goals: list[str]) -> Begin:
     """What sets these goals when the loop begins."""
-    places = PLACES[type(task)]
 
     def begin(snapshot: Snapshot) -> None:
+        there = task.goal_here(snapshot)
         for goal in goals:
-            setattr(task, goal, places[goal][1](task, snapshot))
+            setattr(task, goal, there[goal])
 
     return begin
 
@@ -87,9 +52,8 @@ def _zeros(values: dict[str, Any], model: Model) -> Array:
 
 def _posture(kind: type[Task], goal: str, word: str, values: dict[str, Any], model: Model) -> Array:
     """The joints of a posture, by its name."""
-    if kind is not JointPositionTask:
-        numbers = "numbers" if kind not in PLACES else f"numbers, or '{HERE}'"
-        raise BadConfiguration(f"{goal} must be {numbers}, not '{word}'")
+    if not issubclass(kind, JointPositionTask):
+        raise BadConfiguration(f"{goal} must be numbers, or '{HERE}', not '{word}'")
     posture = model.robot.posture(word)
     joints = values.get("joints")
     if joints is None:

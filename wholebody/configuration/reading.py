@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from wholebody.configuration import plugins
-from wholebody.configuration.schema import model_of, options_of
+from wholebody import plugins
+from wholebody.configuration.schema import driver_options, model_of, options_of
 from wholebody.configuration.settings import SECTIONS, Settings
 from wholebody.control.impedance import Impedance
 from wholebody.control.transitions import Durations
-from wholebody.errors import BadConfiguration, UnknownName, closest
+from wholebody.errors import BadConfiguration, BadDriver, UnknownName, closest
 from wholebody.parameters.documents import Document, Place, read_document
 
 READY = Path(__file__).parent / "ready"
@@ -76,7 +76,7 @@ def _problems(document: Document) -> Iterator[str]:
         entries = data.get(section)
         for index, entry in enumerate(entries if isinstance(entries, list) else ()):
             yield from _entry_problems(section, entry, (section, index), document)
-    for section, kind in (("controller", "controllers"), ("interface", "interfaces"), ("clock", "clocks")):
+    for section, kind in (("controller", "controllers"), ("interface", "drivers"), ("clock", "clocks")):
         if section in data:
             yield from _part_problems(kind, data[section], (section,), document)
     for section, owner in (("impedance", Impedance), ("transitions", Durations)):
@@ -101,8 +101,8 @@ def _part_problems(kind: str, part: Any, place: Place, document: Document) -> It
     if not isinstance(entry, dict) or not isinstance(entry.get("type"), str):
         return
     try:
-        model = options_of(plugins.load(kind, entry["type"]))
-    except UnknownName as error:
+        model = driver_options(entry["type"]) if kind == "drivers" else options_of(plugins.load(kind, entry["type"]))
+    except (UnknownName, BadConfiguration, BadDriver) as error:
         yield f"{document.where((*place, 'type'))}: {_path(place, None)}: {error}"
         return
     options = {key: value for key, value in entry.items() if key != "type"}

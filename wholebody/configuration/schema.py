@@ -12,15 +12,15 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, create_model
 
-from wholebody.configuration import plugins
+from wholebody import plugins
 from wholebody.configuration.settings import Settings
-from wholebody.errors import BadParameter
+from wholebody.drivers.catalog import Option, find
+from wholebody.errors import BadDriver, BadParameter
 from wholebody.parameters import Packed
 from wholebody.parameters.parameter import Parameter, checked
 
 HERE = "here"
 """A goal that is where the robot is when the loop begins."""
-GOALS = ("goal", "goal_position", "goal_orientation")
 FORBID = ConfigDict(extra="forbid")
 GIVEN_ELSEWHERE = {"self", "model", "period", "return"}
 
@@ -29,22 +29,28 @@ GIVEN_ELSEWHERE = {"self", "model", "period", "return"}
 def model_of(name: str, kind: type[Packed]) -> type[BaseModel]:
     """The entry of one kind of task or constraint: its name, its type, and its fields."""
     hints = get_type_hints(kind, include_extras=True)
-    known = {each.name: each for each in kind.parameters()}
+    known, goals = {each.name: each for each in kind.parameters()}, goals_of(kind)
     fields: dict[str, Any] = {"name": (str, Field(min_length=1)), "type": (Literal[name], ...)}
     for each in dataclasses.fields(kind):
         if each.name in ("name", "state") or not each.init:
             continue
         parameter = known.get(each.name)
-        hint = numbers_of(parameter) if parameter else plain(hints[each.name])
-        given = ... if _is_needed(each, parameter) else None
+        hint = numbers_of(parameter, each.name in goals) if parameter else plain(hints[each.name])
+        given = ... if must_be_given(each) and each.name not in goals else None
         meaning = parameter.meaning if parameter else ""
         fields[each.name] = (hint if given is ... else hint | None, Field(given, description=meaning or None))
     return create_model(f"{kind.__name__}Entry", __config__=FORBID, __doc__=_first_line(kind), **fields)
 
 
+def goals_of(kind: type[Packed]) -> Mapping[str, Any]:
+    """The goals of a kind of task that can be "here", each with its value until the loop begins."""
+    known = {each.name for each in kind.parameters()}
+    return {name: value for name, value in getattr(kind, "goals", {}).items() if name in known}
+
+
 @cache
 def options_of(kind: Any) -> type[BaseModel]:
-    """What can be said about a controller, robot interface or clock: the arguments that it has."""
+    """What can be said about a controller or clock: the arguments that it has."""
     function = kind.__init__ if inspect.isclass(kind) else kind
     hints = get_type_hints(function, include_extras=True)
     arguments = [each for each in inspect.signature(function).parameters.values() if each.default is not each.empty]
@@ -56,15 +62,47 @@ def options_of(kind: Any) -> type[BaseModel]:
     return create_model(f"{getattr(kind, '__name__', 'Kind')}Options", __config__=FORBID, **fields)
 
 
-def numbers_of(parameter: Parameter) -> Any:
+@cache
+def driver_options(name: str) -> type[BaseModel]:
+    """What can be said about a driver: its options, with units, bounds and meanings."""
+    fields: dict[str, Any] = {
+        each.name: (_option(name, each), Field(... if each.needed else None, description=each.meaning or None))
+        for each in find(name).options.values()
+    }
+    return create_model("DriverOptions", __config__=FORBID, **fields)
+
+
+def _option(driver: str, option: Option) -> Any:
+    """The type of an option, checked as the driver's door checks it."""
+
+    def check(value: Any) -> Any:
+        try:
+            return option.of(value, driver)
+        except BadDriver:
+            raise ValueError(f"expected {option.wanted}, not {value!r}") from None
+
+    kinds: dict[Any, dict[str, Any]] = {
+        bool: {"type": "boolean"},
+        int: {"type": "integer"},
+        float: {"type": "number"},
+        str: {"type": "string"},
+        tuple: {"type": "array", "items": {"type": "string"}},
+    }
+    schema = {"enum": list(option.type)} if isinstance(option.type, tuple) else kinds[option.type]
+    unit = option.unit if option.unit not in ("", "1") else ""
+    described = {"description": ", ".join(filter(None, (option.meaning, unit)))} if option.meaning or unit else {}
+    return Annotated[Any, PlainValidator(check), WithJsonSchema({**schema, **described})]
+
+
+def numbers_of(parameter: Parameter, is_goal: bool) -> Any:
     """The type of a parameter: as many finite numbers as it has, within its bounds; a goal may also be a word."""
     size, bounds = parameter.size, parameter.bounds
     unit = f" in {parameter.unit}" if parameter.unit != "1" else ""
     count = "a number" if size is None else "a number, or one for each row" if size < 0 else f"{size} numbers"
-    expected = f"expected {count}{unit}" + (f", or '{HERE}'" if parameter.name in GOALS else "")
+    expected = f"expected {count}{unit}" + (f", or '{HERE}'" if is_goal else "")
 
     def check(value: Any) -> Any:
-        if isinstance(value, str) and parameter.name in GOALS:
+        if isinstance(value, str) and is_goal:
             return value
         if isinstance(value, bool) or value is None:
             raise ValueError(f"{expected}, not {value!r}")
@@ -82,7 +120,7 @@ def numbers_of(parameter: Parameter) -> Any:
     if size is not None and size > 0:
         many |= {"minItems": size, "maxItems": size}
     kinds: list[Any] = [number] if size is None else [many] if size > 0 else [number, many]
-    if parameter.name in GOALS:
+    if is_goal:
         kinds.append({"type": "string"})
     schema = {"anyOf": kinds} if len(kinds) > 1 else kinds[0]
     return Annotated[Any, PlainValidator(check), WithJsonSchema({**schema, "description": expected})]
@@ -105,10 +143,9 @@ def plain(hint: Any) -> Any:
     return Any
 
 
-def _is_needed(field: dataclasses.Field[Any], parameter: Parameter | None) -> bool:
-    """Whether it must be given; a goal left out is where the robot is at the beginning."""
-    without = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-    return without and not (parameter and parameter.name in GOALS)
+def must_be_given(field: dataclasses.Field[Any]) -> bool:
+    """Whether a field has no default."""
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def _first_line(kind: type) -> str:
@@ -129,7 +166,7 @@ def json_schema() -> dict[str, Any]:
             defined[f"{section}.{name}"] = _without_definitions(model.model_json_schema(ref_template=REFERENCE))
             kinds.append({"$ref": f"#/$defs/{section}.{name}"})
         schema["properties"][section]["items"] = {"anyOf": kinds}
-    for section, kind in (("controller", "controllers"), ("interface", "interfaces"), ("clock", "clocks")):
+    for section, kind in (("controller", "controllers"), ("interface", "drivers"), ("clock", "clocks")):
         schema["properties"][section] = {"anyOf": _parts(kind)}
     schema["properties"]["include"] = {
         "description": "files whose content comes first",
@@ -145,7 +182,8 @@ def _parts(kind: str) -> list[Any]:
     """A name alone, or a mapping with a type and its options."""
     found: list[Any] = [{"enum": list(plugins.names(kind))}]
     for name in plugins.names(kind):
-        part = _without_definitions(options_of(plugins.load(kind, name)).model_json_schema(ref_template=REFERENCE))
+        options = driver_options(name) if kind == "drivers" else options_of(plugins.load(kind, name))
+        part = _without_definitions(options.model_json_schema(ref_template=REFERENCE))
         part["properties"] = {"type": {"const": name}, **part.get("properties", {})}
         part["required"] = ["type"]
         found.append(part)

@@ -6,13 +6,14 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from wholebody.configuration import plugins
+from wholebody import plugins
 from wholebody.configuration.building import OF_THE_LOOP, Built
 from wholebody.control.introspection.markers import Markers
 from wholebody.control.introspection.steering import Steering
 from wholebody.control.introspection.topics import Topics
 from wholebody.control.servo import Servo
 from wholebody.drivers import Clock, RobotInterface
+from wholebody.drivers.catalog import find
 from wholebody.parameters.records import ControllerNames
 
 
@@ -28,7 +29,7 @@ class Wired:
 def robot_of(built: Built, name: str) -> Iterator[tuple[RobotInterface, Clock]]:
     """The robot and the clock that a configuration asks for; the robot is let go of at the end."""
     part, chosen = built.settings.interface, built.settings.clock
-    with plugins.load("interfaces", part.type)(built.robot, built.period, name, **part.options) as robot:
+    with find(part.type).opened(built.robot, built.period, name, part.options) as robot:
         if chosen is not None:
             clock = plugins.load("clocks", chosen.type)(built.period, **chosen.options)
         else:

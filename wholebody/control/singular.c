@@ -18,7 +18,7 @@
  * shared too: the tolerance of a level is that, if it is more.
  *
  * A row with an activation below 1, on its way in or out, is a step in theta likewise: it is there at all theta below its
- * activation, and so the command has no step where it comes or goes. reference_levels.py has the same constants. */
+ * activation, and so the command has no step where it comes or goes. tests/rigs/ has the same constants. */
 #include <math.h>
 #include <string.h>
 

@@ -22,7 +22,7 @@
 
 enum { MOST_STEPS = 50 };
 
-/* The share of G's trace that is added to it at least, so that it can be factored. reference_levels.py has it too. */
+/* The share of G's trace that is added to it at least, so that it can be factored. tests/rigs/ has it too. */
 static const double ROUNDING = 1e-13;
 
 /* How near the force must be to its bound. */

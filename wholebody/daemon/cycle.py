@@ -27,7 +27,7 @@ from wholebody.daemon.gate import Gate
 from wholebody.daemon.merging import Merging
 from wholebody.daemon.outlets import Outlets
 from wholebody.daemon.timing import Contract, OnMiss, Timing
-from wholebody.drivers.interface import Boards, Clock, RobotInterface
+from wholebody.drivers.interface import Clock, RobotInterface
 from wholebody.messages import MAX_CONTROLLERS, Mode, Refusal, Silence, Status
 from wholebody.robots.robot import Robot
 
@@ -49,7 +49,7 @@ class Cycle:
     def __init__(self, robot: Robot, interface: RobotInterface, clock: Clock, outlets: Outlets, contract: Contract):
         self.robot, self.interface, self.clock, self.contract = robot, interface, clock, contract
         self.outlets = outlets
-        modes = interface.modes if isinstance(interface, Boards) else frozenset(Mode)
+        modes = getattr(interface, "modes", frozenset(Mode))
         self.controllers = Controllers(outlets.names, robot.reference_dtype(), clock.period, self._left_out)
         self.merging = Merging(self.controllers, modes)
         self.filters = Filters(len(robot.moving))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from types import FrameType
-from typing import Any, Self
 
 from wholebody.daemon.cycle import STAGES, Cycle
 from wholebody.daemon.outlets import Outlets
 from wholebody.daemon.timing import Contract, Spread
 from wholebody.drivers.interface import Clock, RobotInterface, SteadyClock
-from wholebody.realtime import realtime
+from wholebody.realtime import Ended, realtime, when_told
 from wholebody.robots.robot import Robot
 
 
@@ -42,25 +40,20 @@ def run(
     """
     contract = contract or Contract()
     clock = clock or SteadyClock(contract.period)
-    with _Ending() as ending, Outlets(robot, name, STAGES) as outlets, interface:
+    ending = _Ending()
+    with suppress(Ended), when_told(ending.ask), Outlets(robot, name, STAGES) as outlets, interface:
         ending.cycle = cycle = Cycle(robot, interface, clock, outlets, contract)
         cycle.begin()
         if prepare is not None:
             prepare(cycle)
         if priority is not None:
             realtime(priority)
-        try:
+        with suppress(Ended):
             while not ending.asked:
                 cycle.once()
-        except _Ended:
-            pass
         interface.stop()
         return Summary(cycle.number, clock.missed, cycle.timing.table())
     return Summary(0, 0, [])
-
-
-class _Ended(BaseException):
-    """Leaves a wait for something that may never come: a beat, or the robot itself."""
 
 
 class _Ending:
@@ -69,18 +62,9 @@ class _Ending:
     def __init__(self) -> None:
         self.asked = False
         self.cycle: Cycle | None = None
-        self._before: dict[int, Any] = {}
 
-    def __enter__(self) -> Self:
-        self._before = {number: signal.signal(number, self._end) for number in (signal.SIGTERM, signal.SIGINT)}
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        return kind is _Ended
-
-    def _end(self, number: int, frame: FrameType | None) -> None:
+    def ask(self) -> None:
+        """Somebody wants the end."""
         self.asked = True
         if self.cycle is None or self.cycle.waiting:
-            raise _Ended
+            raise Ended

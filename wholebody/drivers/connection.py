@@ -19,9 +19,23 @@ import numpy as np
 
 from wholebody import messages
 from wholebody.channels import Channel, Reader
+from wholebody.drivers.interface import check_period
 from wholebody.drivers.names import Names
-from wholebody.errors import BadPeriod, ChannelError, NoRobot, UnknownJointWarning, UnknownName, closest
+from wholebody.errors import (
+    BadPeriod,
+    ChannelError,
+    NoRobot,
+    UnknownJointWarning,
+    UnknownName,
+    WholebodyError,
+    WrongRecord,
+    closest,
+)
 from wholebody.messages import Mode, Reference, Silence, State, Tick
+from wholebody.robots.robot import Robot
+
+SLICE = 1.0
+"""s without a state after which it looks whether the daemon lives."""
 
 
 def connect(
@@ -45,6 +59,27 @@ def connect(
     )
 
 
+def daemon(
+    robot: Robot, period: float, name: str, *, controller: str = "wbc", lease: bool = False, hold: bool = True
+) -> Connection:
+    """The robot that a daemon runs (wholebody start), moved as one of its controllers.
+
+    controller  what the daemon calls us
+    lease       keep all others from the joints that we move
+    hold        if we fall silent: hold our joints; no: stop the robot
+    """
+    silence = Silence.HOLD if hold else Silence.STOP
+    link = connect(controller, name, period=10 * period, silence=silence, lease=lease)
+    try:
+        if link.joints != robot.joint_names:
+            raise WrongRecord(f"the robot that runs as '{Names(name).robot}' has other joints than {robot.name}")
+        check_period(f"the daemon of '{Names(name).robot}'", link.period, period)
+    except WholebodyError:
+        link.close()
+        raise
+    return link
+
+
 class Connection:
     """The newest state of the robot, and one's own references to it: a RobotInterface and a Clock, too."""
 
@@ -64,7 +99,7 @@ class Connection:
         if lease and period == 0:
             raise BadPeriod("a lease needs a declared period (period=…): a controller that dies must lose it")
         self._names = names = Names(robot)
-        self._reader = _running(names, timeout)
+        self._states, self._reader = _running(names, timeout)
         self.joints = messages.labels(self._reader.message.dtype)
         self.index: Mapping[str, int] = {name: number for number, name in enumerate(self.joints)}
         channel = names.unfiltered(controller) if filtered else names.reference(controller)
@@ -84,9 +119,17 @@ class Connection:
 
     # What a controller of one's own needs.
 
-    def wait(self, timeout: float = 1.0) -> bool:
-        """Wait for a state that is new, and take the newest; False if none comes in time."""
-        return bool(self._reader.wait(timeout))
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for a state that is new, and take the newest; NoRobot if the daemon ends meanwhile.
+
+        With a timeout (s): False if none comes in time, whether the daemon lives or not.
+        """
+        if timeout is not None:
+            return bool(self._reader.wait(timeout))
+        while not self._reader.wait(SLICE):
+            if not self.alive:
+                raise NoRobot(f"the robot '{self._names.robot}' has gone; start it again: wholebody start")
+        return True
 
     @property
     def now(self) -> float:
@@ -136,9 +179,7 @@ class Connection:
 
     def tick(self) -> float:
         """Wait for the next cycle of the daemon, however long it takes; return its time."""
-        while not self.wait(1.0):
-            if not self.alive:
-                raise NoRobot(f"the robot '{self._names.robot}' has gone; start it again: wholebody start")
+        self.wait()
         beat = self.state.tick
         self.missed += max(0, beat - self._beat - 1) if self._beat else 0
         self._beat = beat
@@ -146,8 +187,8 @@ class Connection:
 
     @property
     def alive(self) -> bool:
-        """Whether a daemon runs the robot."""
-        return bool(_daemon(self._names))
+        """Whether a daemon runs the robot: the one it was, or another one with the same channels."""
+        return bool(self._states.writer_processes())
 
     def close(self) -> None:
         """Give up a lease, and go; the joints hold the last word, unless a period was declared."""
@@ -157,6 +198,7 @@ class Connection:
                 self.put()
         self._writer.close()
         self._reader.close()
+        self._states.close()
         self._channel.close()
 
     def __enter__(self) -> Self:
@@ -190,16 +232,17 @@ class Connection:
             return reader.message.period
 
 
-def _running(names: Names, timeout: float) -> Reader[State]:
-    """A reader with a state of a daemon that lives."""
+def _running(names: Names, timeout: float) -> tuple[Channel[State], Reader[State]]:
+    """The channel of states of a daemon that lives, and a reader that has one."""
     until = time.monotonic() + timeout
     while True:
         with contextlib.suppress(ChannelError):
             if _daemon(names):
-                reader = Channel(names.state, kind=State).reader()
+                states = Channel(names.state, kind=State)
+                reader = states.reader()
                 reader.latest()
                 if reader.wait(max(0.0, until - time.monotonic())):
-                    return reader
+                    return states, reader
         if time.monotonic() >= until:
             raise NoRobot(
                 f"no robot called '{names.robot}' is running; start one, for instance: wholebody start hubo2plus"

@@ -85,6 +85,15 @@ class Clock(Protocol):
         """Wait for the next beat, and return its time in seconds: what the loop takes for now."""
 
 
+def check_period(who: str, period: float, asked: float) -> None:
+    """Raise an error if a robot that beats by itself does not beat as its controller does."""
+    if abs(period - asked) > 0.01 * asked:
+        raise BadPeriod(
+            f"{who} beats at {1 / period:g} Hz, this controller at {1 / asked:g}: set servo_frequency: {1 / period:g}, "
+            f"or start the robot with --period {asked:g}"
+        )
+
+
 class SteadyClock:
     """Beats every `period` seconds of CLOCK_MONOTONIC. Beats missed are counted and skipped, never replayed."""
 

@@ -17,7 +17,7 @@ _READY = int(Status.DRIVER_ON | Status.CONTROL_ON | Status.HOMED)
 
 
 class Loopback:
-    """A RobotInterface with Boards: a joint is where it was told to be, one write later; encoders are all it has."""
+    """A robot of nothing but numbers: a joint is where it was told to be, one write later; it has encoders alone."""
 
     simulated = True
     modes = frozenset({Mode.POSITION})

@@ -4,13 +4,14 @@
     robot.commanded             what was written to the robot, every cycle
     robot.<controller>.reference   what a controller wants, as often as it likes
     robot.<controller>.unfiltered  the same, for a filter process that passes it on
-    robot.<controller>.orders, .reports, .doing   what a behaviour is told, what becomes of it, and what it does now
+    robot.<controller>.requests, .replies, .doing   the goals of a behaviour, their reports, and what it does now
     robot.request, robot.reply  a console's requests, and the answers
     robot.stop                  any message here stops the robot
     robot.tick, robot.timing    the beat, and how long each stage of the cycle took
     robot.report                who moves which joint, what was refused
     robot.events                what happened once
     robot.to_simulator, robot.from_simulator, robot.simulated   the handshake with a simulator, and its state
+    robot.boards                where simulated boards or servos can be reached
     robot.things                where base and things that can be moved are, as the simulator knows it
 
 A machine has one robot, as a rule, and it is called `robot`; WHOLEBODY_ROBOT, or the option --name, calls it otherwise.
@@ -39,6 +40,7 @@ class Names:
         self.tick, self.timing, self.report = f"{robot}.tick", f"{robot}.timing", f"{robot}.report"
         self.to_simulator, self.from_simulator = f"{robot}.to_simulator", f"{robot}.from_simulator"
         self.simulated, self.things = f"{robot}.simulated", f"{robot}.things"
+        self.boards = f"{robot}.boards"
 
     def reference(self, controller: str) -> str:
         """What a controller wants."""
@@ -48,13 +50,9 @@ class Names:
         """What a controller wants, before it is filtered by a process of its own."""
         return f"{self.robot}.{controller}.unfiltered"
 
-    def orders(self, controller: str) -> str:
-        """What anybody tells a controller to do."""
-        return f"{self.robot}.{controller}.orders"
-
-    def reports(self, controller: str) -> str:
-        """What becomes of those orders."""
-        return f"{self.robot}.{controller}.reports"
+    def service(self, controller: str) -> str:
+        """The service (wholebody.services) by which anybody gives goals to a behaviour."""
+        return f"{self.robot}.{controller}"
 
     def doing(self, controller: str) -> str:
         """What the controller does now, every cycle."""

@@ -18,8 +18,10 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -247,3 +249,8 @@ class SimulatorLink:
     ) -> None:
         """Stop it, and let it go."""
         self.close()
+
+
+def simulator(robot: Robot, name: str) -> SimulatorLink:
+    """A simulator in another process, in lock step with the loop: ours (MuJoCo), or one of your own."""
+    return SimulatorLink(robot, name, say=partial(print, file=sys.stderr, flush=True))

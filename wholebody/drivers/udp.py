@@ -18,14 +18,15 @@ import socket
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 import numpy as np
 
 from wholebody.drivers.datagrams import Address, Bytes, Counters, Datagrams, Heard, Kind, Newest
-from wholebody.drivers.interface import Clock, RobotInterface
+from wholebody.drivers.interface import Clock, RobotInterface, check_period
 from wholebody.errors import NoRobot, RobotTaken, WrongRecord
 from wholebody.messages import Record, Reference, State
+from wholebody.parameters.parameter import Bounds, Unit
 from wholebody.robots.robot import Robot
 
 SLICE = 0.05
@@ -66,10 +67,11 @@ class UdpRobot:
 
     latency   seconds from sending a reference to hearing, with a state, that it has been written to the robot
     timeout   how long to wait for a server at the start, and for a state in tick(), before giving up
+    wanted    the period that the server must have, s; 0 for any
     """
 
-    def __init__(self, robot: Robot, address: Address, timeout: float = 5.0) -> None:
-        self.robot, self.address, self._timeout = robot, resolved(address), timeout
+    def __init__(self, robot: Robot, address: Address, timeout: float = 5.0, wanted: float = 0.0) -> None:
+        self.robot, self.address, self._timeout, self._wanted = robot, resolved(address), timeout, wanted
         self._wire = Datagrams(robot)
         self.counters: Counters = self._wire.counters
         self._newest = Newest(self.counters)
@@ -119,7 +121,10 @@ class UdpRobot:
         try:
             self._wire.send(Kind.HELLO, self.address)
             self.tick()
+            if self._wanted:
+                check_period(f"the server at {self._where}", self.period, self._wanted)
         except BaseException:
+            self.stop()
             self._wire.close()
             raise
         return self
@@ -165,6 +170,23 @@ class UdpRobot:
         if self._wire.number - KEPT < heard.answered <= self._wire.number and self._sent[heard.answered % KEPT]:
             self.latency = time.monotonic() - self._sent[heard.answered % KEPT]
             self._sent[heard.answered % KEPT] = 0.0
+
+
+def udp(
+    robot: Robot,
+    period: float,
+    *,
+    host: str = "127.0.0.1",
+    port: Annotated[int, Unit("1"), Bounds(1, 65535)] = 7700,
+    timeout: Annotated[float, Unit("s"), Bounds(0.0, 600.0)] = 5.0,
+) -> UdpRobot:
+    """The robot of a UdpServer at the other end of a network cable; the loop beats with the states that arrive.
+
+    host     name or address of the server
+    port     UDP port of the server
+    timeout  how long to wait for a state before giving up
+    """
+    return UdpRobot(robot, (host, port), timeout, period)
 
 
 class UdpServer:

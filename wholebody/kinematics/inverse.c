@@ -38,7 +38,7 @@ static double look_at_best(const Solver *solver)
     const Work *work = &solver->work;
     copy(work->now.q, work->q, solver->problem.tree.nq);
     look(&solver->problem, work);
-    return measure(&solver->problem, &work->now, work->gap, work->error);
+    return measure(&solver->problem, work, work->gap, work->error);
 }
 
 /* Look at q (+) step; the error there. */
@@ -47,14 +47,14 @@ static double try_step(const Solver *solver)
     const Work *work = &solver->work;
     move_variables(&solver->problem, work);
     look(&solver->problem, work);
-    return measure(&solver->problem, &work->now, work->trial_gap, work->trial_error);
+    return measure(&solver->problem, work, work->trial_gap, work->trial_error);
 }
 
 static void accept(const Solver *solver)
 {
     const Work *work = &solver->work;
     copy(work->q, work->now.q, solver->problem.tree.nq);
-    copy(work->gap, work->trial_gap, 6 * solver->problem.goals);
+    copy(work->gap, work->trial_gap, 2 * solver->problem.goals);
     copy(work->error, work->trial_error, solver->problem.rows);
 }
 
@@ -90,6 +90,15 @@ static double find_step(const Solver *solver, BoxedLeastSquares *linear, double 
     return keep_local(linear->n, work->step, settings->locality);
 }
 
+/* Whether all errors are numbers, and none is so large that its goal must be a mistake. */
+static bool is_sensible(const Solver *solver)
+{
+    for (int k = 0; k < 2 * solver->problem.goals; k++)
+        if (!(solver->work.gap[k] <= FARTHEST))
+            return false;
+    return true;
+}
+
 /* Go down the error from the best configuration, never up.
  *
  * Steps are those of Eq. 4.10 with a damping that goes to zero with the squared error, so that the last steps are
@@ -101,6 +110,8 @@ static Descent descend(Solver *solver, double stall, History *history)
     const Work *work = &solver->work;
     double cost = look_at_best(solver), strength = 1.0;
     copy(work->q, work->now.q, solver->problem.tree.nq);
+    if (!is_sensible(solver))
+        return (Descent){GOAL_TOO_FAR, cost, 0};
     record(solver, cost, history);
     memset(work->wish, 0, sizeof(double) * (size_t)solver->problem.variables);
     int tired = 0, count = 0;
@@ -254,11 +265,16 @@ Outcome solve_inverse(Solver *solver, double *q, double *gaps, History *history)
         }
         Descent descent = descend(solver, attempt == last ? TIGHT : solver->settings.stall, history);
         outcome.iterations += descent.iterations;
+        if (descent.ending == GOAL_TOO_FAR) {
+            outcome.ending = descent.ending;
+            copy(gaps, work->gap, 2 * problem->goals);
+            return outcome;
+        }
         if (descent.ending == CONVERGED || descent.cost <= cost) {
             outcome.ending = descent.ending;
             cost = descent.cost;
             copy(q, work->q, nq);
-            copy(gaps, work->gap, 6 * problem->goals);
+            copy(gaps, work->gap, 2 * problem->goals);
         }
         if (outcome.ending == CONVERGED)
             break;
@@ -267,7 +283,7 @@ Outcome solve_inverse(Solver *solver, double *q, double *gaps, History *history)
         copy(work->q, q, nq);
         outcome.iterations += go_home(solver, cost, history);
         copy(q, work->q, nq);
-        copy(gaps, work->gap, 6 * problem->goals);
+        copy(gaps, work->gap, 2 * problem->goals);
     }
     return outcome;
 }

@@ -1,8 +1,8 @@
-"""Iterative inverse kinematics of whole robots: any set of goals, joint limits, a choice of what stands still."""
+"""Iterative inverse kinematics of whole robots: any tasks, joint limits, a choice of what stands still."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,24 +10,25 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody import _kernels
-from wholebody.errors import BadGoal, BadState, UnknownName
-from wholebody.kinematics.inverse_goals import (
-    BASE,
-    ComGoal,
-    Goal,
-    flat_target,
-    mobility_of,
-    rows_of,
-    support_of,
-    variables_of,
-)
+from wholebody.errors import BadGoal, BadState, BadTask, UnknownName
+from wholebody.kinematics.inverse_variables import BASE, mobility_of, support_of, variables_of
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
+from wholebody.tasks import JointPositionTask, Task, kinds
 
 REASONS = ("converged", "the error falls no further", "out of iterations")
 """How an iteration can end, in the order of the kernel's codes."""
 
 METHODS = ("least squares", "transpose")
+
+METRES, RADIANS = 0, 1
+"""In what a row of a task counts, and which tolerance it has."""
+
+FARTHEST = 1e6
+"""Metres, beyond which a goal is taken for a mistake."""
+
+Weights = Mapping[str, float | Sequence[float]]
+"""Of tasks, by name: one number, or one for each row."""
 
 
 class Problem(NamedTuple):
@@ -35,10 +36,9 @@ class Problem(NamedTuple):
 
     integers: Integers  # of the model
     numbers: Array
-    frame: Integers  # of each goal, −1 for the centre of mass
-    tolerance: Array  # of each goal: m, rad; infinite for what it does not ask for
-    axes: Array  # goals × 3: 1 for the axes of the world on which it asks for a position
-    row: Integers  # m × 3: goal, what, axis
+    tasks: tuple[_kernels.Task, ...]
+    row: Integers  # m × 2: the task of each row, METRES or RADIANS
+    tolerance: Array  # of each task: m, rad; infinite for what it does not ask for
     scale: Array  # m: √weight of each row
     variable: Integers  # of each column of v: the variable that moves it, −1 if none does
     ratio: Array  # of each column of v: how far it moves with its variable
@@ -49,6 +49,10 @@ class Problem(NamedTuple):
     mobility: Array  # W⁻¹ of each variable
     seeds: Array  # restarts × variables
     support: int  # the frame that stays where it is while the base moves, or −1
+    evaluate_own: Callable[[], None] | None  # evaluates users' own tasks at own_q
+    own_q: Array
+    own_error: Array  # m
+    own_jacobian: Array  # nv × m
 
 
 class Settings(NamedTuple):
@@ -65,7 +69,10 @@ class Settings(NamedTuple):
 
 @dataclass(frozen=True)
 class GoalError:
-    """How far a goal is from being reached: metres, and radians; 0 for what it does not ask for."""
+    """How far a task is from its goal: metres, and radians; 0 for what it does not ask for, or while not enabled.
+
+    A joint that turns counts in radians; a user's own task has the length of its error in `position`.
+    """
 
     position: float
     rotation: float
@@ -76,8 +83,8 @@ class Solution:
     """The best configuration found, and how good it is.
 
     q            within the limits of the joints
-    converged    every goal is within its tolerance
-    errors       of each goal, in the order given
+    converged    every task is within its tolerance
+    errors       of each task, in the order given
     iterations   evaluations of the robot, all restarts together
     restarts     how many were needed
     reason       why it ended: one of REASONS
@@ -96,23 +103,28 @@ class Solution:
 
 
 class InverseKinematics:
-    """Configurations in which frames and the centre of mass are where goals want them.
+    """Configurations in which the errors of tasks are zero: the tasks that controllers take too.
 
-        ik = InverseKinematics(model, [PointGoal("left_palm", (0.4, 0.3, 0.2))])
+        hand = CartesianPositionTask("hand", "left_palm", (0.4, 0.3, 0.2))
+        ik = InverseKinematics(model, [hand])
         solution = ik.solve(model.posture("stand"))
         solution.q, solution.converged, solution.errors
+        hand.goal = (0.4, 0.3, 0.3)                 # the next solve goes there
 
     Each step is q ← q ⊕ J♯ e, J♯ = W⁻¹Jᵀ (J W⁻¹Jᵀ + C⁻¹)⁻¹, never longer than the locality threshold and never out of
-    the joint limits. C⁻¹ is the regularisation over the weight of the goal; it shrinks with the squared error, and
+    the joint limits. C⁻¹ is the regularisation over the weight of the row; it shrinks with the squared error, and
     grows when a step would raise the error, so that this never rises. A goal that is out of reach gets the
     nearest posture that leads on from the start, and its error.
 
+    tasks            of joints, frames and the centre of mass, and users' own; gains have no part, and a task that is
+                     not enabled asks for nothing
     fixed            the frame that stays where it is in the world: "base" or the name of the robot's root, any other
-                     frame (a support limb, about which the base moves), or None (the base is free, and goals hold it)
+                     frame (a support limb, about which the base moves), or None (the base is free, and tasks hold it)
+    weights          of tasks, by name, one number or one for each row; 1 unless told
     joints           names of joints or groups that may move; all, unless told
     mass_weighting   weigh each joint by the mass that it moves, so that heavy links move less
     joint_weights    factors on the weights of joints, by name: above 1, they move less
-    home             a posture to be near, in what the goals leave free: a name, or joint positions
+    home             a posture to be near, in what the tasks leave free: a name, or joint positions
     restarts         how many random postures to try, if the start leads nowhere; the same ones each time
     method           "least squares", or "transpose": steps along W⁻¹Jᵀ e, many but simple
 
@@ -122,9 +134,10 @@ class InverseKinematics:
     def __init__(
         self,
         model: Model,
-        goals: Sequence[Goal],
+        tasks: Sequence[Task],
         fixed: str | None = BASE,
         *,
+        weights: Weights | None = None,
         joints: Iterable[str] | None = None,
         mass_weighting: bool = False,
         joint_weights: Mapping[str, float] | None = None,
@@ -140,8 +153,6 @@ class InverseKinematics:
         seed: int = 0,
         method: str = "least squares",
     ) -> None:
-        if not goals:
-            raise BadGoal("there are no goals: give at least one")
         if method not in METHODS:
             raise UnknownName("method", method, METHODS)
         positive = {
@@ -153,25 +164,22 @@ class InverseKinematics:
                 raise BadGoal(f"{name} is {value}; it must be a number above 0")
         if restarts < 0:
             raise BadGoal(f"restarts is {restarts}; it must be 0 or more")
-        self.model, self.goals = model, tuple(goals)
+        self.model, self.tasks = model, tuple(tasks)
+        units = goals_of(model, self.tasks)
         support = support_of(model, fixed)
         variables = variables_of(model, joints, free_base=fixed is None and model.floating)
-        rows = [row for index, goal in enumerate(self.goals) for row in rows_of(goal, index)]
-        asked = np.zeros((len(self.goals), 2, 3))
-        for goal, what, axis, _ in rows:
-            asked[goal, what % 2, axis] = 1.0
-        tolerance = np.where(asked.any(axis=2), (position_tolerance, rotation_tolerance), np.inf)
+        row = np.array([(index, unit) for index, each in enumerate(units) for unit in each], np.int64)
+        asked = np.array([[unit in each for unit in (METRES, RADIANS)] for each in units])
         finite = np.nan_to_num(np.stack([variables.lower, variables.upper]), posinf=np.pi, neginf=-np.pi)
         unit = np.random.default_rng(seed).uniform(size=(int(restarts), len(variables.place)))
-        self._targets = np.array([flat_target(goal, goal.target) for goal in self.goals])
+        own = OwnTasks(model, self.tasks, row[:, 0])
         self._problem = Problem(
             integers=model.integers,
             numbers=model.numbers,
-            frame=np.array([-1 if isinstance(g, ComGoal) else model.frame(g.frame) for g in self.goals], np.int64),
-            tolerance=tolerance,
-            axes=asked[:, 0].copy(),
-            row=np.array([row[:3] for row in rows], np.int64),
-            scale=np.array([row[3] for row in rows]),
+            tasks=tuple(task.handle(model) for task in self.tasks),
+            row=row,
+            tolerance=np.where(asked, (position_tolerance, rotation_tolerance), np.inf),
+            scale=np.sqrt(weights_of(self.tasks, units, weights or {})),
             variable=variables.variable,
             ratio=variables.ratio,
             place=variables.place,
@@ -181,6 +189,10 @@ class InverseKinematics:
             mobility=mobility_of(model, variables, mass_weighting, support, joint_weights or {}),
             seeds=finite[0] + unit * (finite[1] - finite[0]),
             support=support,
+            evaluate_own=own.evaluate if own.tasks else None,
+            own_q=own.q,
+            own_error=own.error,
+            own_jacobian=own.jacobian,
         )
         self._settings = Settings(
             float(regularisation), float(locality), float(stall), int(patience), int(max_iterations),
@@ -189,41 +201,38 @@ class InverseKinematics:
         self._solver = _kernels.kinematics_inverse(model.tree, self._problem, self._settings)
         self._nothing = np.empty((0, model.nq + 1))
 
-    def solve(
-        self, start: npt.ArrayLike, targets: Sequence[npt.ArrayLike] | None = None, record: bool = False
-    ) -> Solution:
+    def solve(self, start: npt.ArrayLike, record: bool = False) -> Solution:
         """From a start to the nearest configuration that reaches the goals, or comes as near as it can.
 
-        targets takes the place of the goals' own, in their order; record keeps every iterate. The start is clamped to
-        the joint limits first.
+        record keeps every iterate. The start is clamped to the joint limits first.
         """
         q = self._start(start)
-        given = self._targets
-        if targets is not None:
-            if len(targets) != len(self.goals):
-                raise BadGoal(f"{len(targets)} targets for {len(self.goals)} goals; give one for each")
-            pairs = zip(self.goals, targets, strict=True)
-            given = np.array([flat_target(goal, target) for goal, target in pairs])
-        gaps = np.zeros((len(self.goals), 6))
+        gaps = np.zeros((len(self.tasks), 2))
         history = self._nothing
         if record:
             descents = len(self._problem.seeds) + 2
             most = self._settings.iterations * descents + self._settings.homing + descents
             history = np.empty((most, self.model.nq + 1))
-        code, iterations, restarts, written = _kernels.kinematics_inverse_solve(self._solver, given, q, gaps, history)
-        squares = gaps * gaps
-        position = np.sqrt((squares[:, :3] * self._problem.axes).sum(axis=1)).tolist()
-        rotation = np.sqrt(squares[:, 3:].sum(axis=1)).tolist()
+        code, iterations, restarts, written = _kernels.kinematics_inverse_solve(self._solver, q, gaps, history)
+        if code == len(REASONS):
+            self._refuse(gaps)
         return Solution(
             q=q,
             converged=code == 0,
-            errors=tuple(map(GoalError, position, rotation)),
+            errors=tuple([GoalError(*gap) for gap in gaps.tolist()]),
             iterations=iterations,
             restarts=restarts,
             reason=REASONS[code],
             iterates=history[:written, :-1],
             costs=history[:written, -1],
         )
+
+    def _refuse(self, gaps: Array) -> None:
+        """Say which task has a goal that is none."""
+        index = int(np.flatnonzero(~(gaps <= FARTHEST).all(axis=1))[0])
+        name, gap = self.tasks[index].name, float(gaps[index].max())
+        what = f"more than {FARTHEST:g} m away" if gap > FARTHEST else "at values that are no numbers"
+        raise BadGoal(f"the goal of task '{name}' is {what} (error {gap:g}); set another goal")
 
     # --- what was asked for ------------------------------------------------------------------------
 
@@ -250,3 +259,78 @@ class InverseKinematics:
                 self.model.at(q)
             q[3:7] /= length
         return q
+
+
+def goals_of(model: Model, tasks: Sequence[Task]) -> list[list[int]]:
+    """Of each row of each task, METRES or RADIANS; BadGoal if a task does not say where something is to be."""
+    if not tasks:
+        raise BadGoal("there are no tasks: give at least one")
+    names = [task.name for task in tasks]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadGoal(f"the name '{twice}' is there twice; tasks need names of their own")
+    return [_units(model, task) for task in tasks]
+
+
+def _units(model: Model, task: Task) -> list[int]:
+    told = task.describe(model)
+    match told.kind:
+        case kinds.POSITION | kinds.CENTER_OF_MASS:
+            return [METRES] * told.mask.bit_count()
+        case kinds.ORIENTATION_2D | kinds.ORIENTATION_3D:
+            return [RADIANS] * task.count_rows()
+        case kinds.POSE:
+            return [METRES] * 3 + [RADIANS] * 3
+        case kinds.CUSTOM:
+            return [METRES] * task.count_rows()
+    if isinstance(task, JointPositionTask):
+        joints = [model.robot.joint(name) for name in task.joints or model.joint_names]
+        return [METRES if joint.kind == "prismatic" else RADIANS for joint in joints]
+    raise BadGoal(
+        f"task '{task.name}': a {type(task).__name__} does not say where something is to be, so it is no goal of "
+        "inverse kinematics; joint limits always hold there"
+    )
+
+
+def weights_of(tasks: Sequence[Task], units: Sequence[Sequence[int]], weights: Weights) -> Array:
+    """The weight of each row."""
+    for name in weights:
+        if name not in {task.name for task in tasks}:
+            raise UnknownName("task", name, [task.name for task in tasks])
+    rows: list[float] = []
+    for task, each in zip(tasks, units, strict=True):
+        given = np.asarray(weights.get(task.name, 1.0), np.float64)
+        if given.shape not in ((), (len(each),)) or not (np.isfinite(given) & (given > 0)).all():
+            raise BadGoal(
+                f"the weight of task '{task.name}' is {given}; it must be a number above 0, or {len(each)} of them, "
+                "one for each row, or leave the task out"
+            )
+        rows += np.broadcast_to(given, len(each)).tolist()
+    return np.array(rows)
+
+
+class OwnTasks:
+    """Users' own tasks, which the kernel has evaluated at each configuration that it looks at."""
+
+    def __init__(self, model: Model, tasks: Sequence[Task], task_of_row: Integers) -> None:
+        self.model = model
+        self.tasks = [
+            (task, np.flatnonzero(task_of_row == index))
+            for index, task in enumerate(tasks)
+            if task.describe(model).kind == kinds.CUSTOM
+        ]
+        self.q = np.zeros(model.nq)
+        self.error = np.zeros(len(task_of_row))
+        self.jacobian = np.zeros((model.nv, len(task_of_row)))
+
+    def evaluate(self) -> None:
+        """Write errors and transposed Jacobians at q."""
+        snapshot = self.model.at(self.q)
+        for task, rows in self.tasks:
+            error, jacobian = np.asarray(task.error(snapshot)), np.asarray(task.jacobian(snapshot))
+            if error.shape != (len(rows),) or jacobian.shape != (len(rows), self.model.nv):
+                raise BadTask(
+                    f"task '{task.name}': error {error.shape} and Jacobian {jacobian.shape} are not of "
+                    f"{len(rows)} rows and {self.model.nv} columns"
+                )
+            self.error[rows], self.jacobian[:, rows] = error, jacobian.T

@@ -1,53 +1,35 @@
-"""Velocities and accelerations of the joints that make frames move as told: first- and second-order kinematics."""
+"""Velocities and accelerations of the joints that make tasks move as told: first- and second-order kinematics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from wholebody.errors import BadGoal
-from wholebody.kinematics.inverse_goals import (
-    ANGULAR,
-    BASE,
-    COM,
-    ComGoal,
-    Goal,
-    flat_target,
-    name_of,
-    rotation_gap,
-    rows_of,
-    support_of,
-    variables_of,
-)
+from wholebody import _kernels
+from wholebody.kinematics.inverse import goals_of
+from wholebody.kinematics.inverse_variables import BASE, support_of, variables_of
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
-
-
-@dataclass(frozen=True)
-class GoalMotion:
-    """How a goal moves at an instant: its target, and in the axes of the world its velocity and acceleration.
-
-    Velocity and acceleration are three numbers for a point or the centre of mass, three (angular) for an orientation,
-    six (linear, angular) for a pose; zero, unless told.
-    """
-
-    target: npt.ArrayLike
-    velocity: npt.ArrayLike | None = None
-    acceleration: npt.ArrayLike | None = None
+from wholebody.tasks import Task
 
 
 class Rows(NamedTuple):
-    """The goals at a state, one row for each coordinate."""
+    """The tasks at a state, one below the other."""
 
-    error: Array  # target − present
-    velocity: Array  # J v
+    error: Array
+    velocity: Array  # ẋ*
+    desired: Array  # ẍ*, with feedback
     bias: Array  # J̇ v
     J: Array  # m × nv
+
+
+def rotation_gap(to: npt.ArrayLike, at: npt.ArrayLike) -> tuple[float, float, float]:
+    """The rotation vector of R* Rᵀ, in world, by the shorter way: R* is 3 × 3 or by rows, `at` a 4 × 4 placement."""
+    return _kernels.kinematics_rotation_gap(np.ascontiguousarray(to), np.ascontiguousarray(at))
 
 
 def pseudo_inverse(J: Array, regularisation: float = 0.0, mobility: Array | None = None) -> Array:
@@ -64,97 +46,69 @@ def pseudo_inverse(J: Array, regularisation: float = 0.0, mobility: Array | None
 
 
 class ResolvedMotion:
-    """Joint velocities and accelerations for goals that move.
+    """Joint velocities and accelerations for tasks whose goals move.
 
-        resolved = ResolvedMotion(model, [PointGoal("left_palm", start)])
-        v_dot = resolved.accelerations(model.at(q, v), [GoalMotion(x, x_dot, x_ddot)])
+        hand = CartesianPositionTask("hand", "left_palm", start)
+        resolved = ResolvedMotion(model, [hand])
+        hand.goal, hand.goal_velocity, hand.goal_acceleration = x, x_dot, x_ddot
+        v_dot = resolved.accelerations(model.at(q, v))
 
-    Velocities, Eq. 3.18:     v = J♯ (ẋ* + K_P e)
-    Accelerations, Eq. 3.19:  v̇ = J♯ (ẍ* + K_D ė + K_P e − J̇ v)
+    Velocities, Eq. 3.18:     v = J♯ (ẋ* + K_P e), with a rate K_P
+    Accelerations, Eq. 3.19:  v̇ = J♯ (ẍ* + K_D ė + K_P e − J̇ v), with the gains of the tasks
 
-    What the goals leave free is braked by v̇ = −posture_damping · v, seen through the null space. Goals, `fixed` and
+    What the tasks leave free is braked by v̇ = −posture_damping · v, seen through the null space. Tasks, `fixed` and
     `joints` are those of InverseKinematics. Joint limits are not looked at: what integrates these must.
     """
 
     def __init__(
         self,
         model: Model,
-        goals: Sequence[Goal],
+        tasks: Sequence[Task],
         fixed: str | None = BASE,
         *,
         joints: Iterable[str] | None = None,
-        stiffness: float = 100.0,
-        damping: float = 20.0,
         posture_damping: float = 1.0,
         regularisation: float = 1e-6,
     ) -> None:
-        if not goals:
-            raise BadGoal("there are no goals: give at least one")
-        self.model, self.goals = model, tuple(goals)
-        self.stiffness, self.damping, self.posture_damping = stiffness, damping, posture_damping
-        self.regularisation = regularisation
+        self.model, self.tasks = model, tuple(tasks)
+        goals_of(model, self.tasks)
+        self.posture_damping, self.regularisation = posture_damping, regularisation
         self._support = support_of(model, fixed)
-        self._frames = [None if isinstance(goal, ComGoal) else model.frame(goal.frame) for goal in self.goals]
-        self._rows = [rows_of(goal, index) for index, goal in enumerate(self.goals)]
         variables = variables_of(model, joints, free_base=fixed is None and model.floating)
         self._selection = np.zeros((model.nv, len(variables.place)))
         moves = np.flatnonzero(variables.variable >= 0)
         self._selection[moves, variables.variable[moves]] = variables.ratio[moves]
 
-    def velocities(self, snapshot: Snapshot, motions: Sequence[GoalMotion]) -> Array:
-        """v = J♯ (ẋ* + K_P e), Eq. 3.18."""
-        rows, (velocity, _) = self._look(snapshot, motions), self._wanted(motions)
+    def velocities(self, snapshot: Snapshot, rate: float) -> Array:
+        """v = J♯ (ẋ* + K_P e), Eq. 3.18; rate is K_P, in 1/s."""
+        rows = self._look(snapshot)
         B, _ = self._response(snapshot)
-        z_dot = pseudo_inverse(rows.J @ B, self.regularisation) @ (velocity + self.stiffness * rows.error)
+        z_dot = pseudo_inverse(rows.J @ B, self.regularisation) @ (rows.velocity + rate * rows.error)
         v: Array = B @ z_dot
         return v
 
-    def accelerations(self, snapshot: Snapshot, motions: Sequence[GoalMotion]) -> Array:
+    def accelerations(self, snapshot: Snapshot) -> Array:
         """v̇ = J♯ (ẍ* + K_D ė + K_P e − J̇ v), Eq. 3.19."""
-        rows, (velocity, acceleration) = self._look(snapshot, motions), self._wanted(motions)
+        rows = self._look(snapshot)
         B, drift = self._response(snapshot)
-        wanted = acceleration + self.damping * (velocity - rows.velocity) + self.stiffness * rows.error
         J = rows.J @ B
         brake = -self.posture_damping * np.linalg.lstsq(self._selection, snapshot.v, rcond=None)[0]
-        z_ddot = brake + pseudo_inverse(J, self.regularisation) @ (wanted - rows.bias - rows.J @ drift - J @ brake)
+        z_ddot = brake + pseudo_inverse(J, self.regularisation) @ (
+            rows.desired - rows.bias - rows.J @ drift - J @ brake
+        )
         v_dot: Array = B @ z_ddot + drift
         return v_dot
 
-    def _look(self, snapshot: Snapshot, motions: Sequence[GoalMotion]) -> Rows:
-        """The rows of all goals at a state."""
-        if len(motions) != len(self.goals):
-            raise BadGoal(f"{len(motions)} motions for {len(self.goals)} goals; give one for each")
-        error, velocity, bias, J = [], [], [], []
-        for goal, frame, rows, motion in zip(self.goals, self._frames, self._rows, motions, strict=True):
-            target = flat_target(goal, motion.target)
-            for _, what, axis, _ in rows:
-                if what == COM or frame is None:
-                    error.append(target[9 + axis] - snapshot.com_in_world[axis])
-                    velocity.append(snapshot.com_velocity[axis])
-                    bias.append(snapshot.com_bias[axis])
-                    J.append(snapshot.com_jacobian[axis])
-                    continue
-                if what == ANGULAR:
-                    gap, row = rotation_gap(target[:9], snapshot.placement(frame))[axis], 3 + axis
-                else:
-                    gap, row = float(target[9 + axis] - snapshot.position(frame)[axis]), axis
-                error.append(gap)
-                velocity.append(snapshot.velocity(frame)[row])
-                bias.append(snapshot.bias(frame)[row])
-                J.append(snapshot.jacobian(frame)[row])
-        return Rows(np.array(error), np.array(velocity), np.array(bias), np.array(J))
-
-    def _wanted(self, motions: Sequence[GoalMotion]) -> tuple[Array, Array]:
-        """ẋ* and ẍ* of all rows."""
-        parts: tuple[list[float], list[float]] = ([], [])
-        for goal, rows, motion in zip(self.goals, self._rows, motions, strict=True):
-            poses = len({what for _, what, _, _ in rows}) == 2
-            for values, given in zip(parts, (motion.velocity, motion.acceleration), strict=True):
-                rate = np.zeros(6 if poses else 3) if given is None else np.asarray(given, np.float64)
-                if rate.shape != (6 if poses else 3,) or not np.isfinite(rate).all():
-                    raise BadGoal(f"the motion of {name_of(goal)} needs {6 if poses else 3} numbers, not {given}")
-                values += [float(rate[3 + axis if poses and what == ANGULAR else axis]) for _, what, axis, _ in rows]
-        return np.array(parts[0]), np.array(parts[1])
+    def _look(self, snapshot: Snapshot) -> Rows:
+        """The rows of all tasks that are enabled."""
+        tasks = [task for task in self.tasks if task.state == "enabled"]
+        return Rows(
+            np.concatenate([task.error(snapshot) for task in tasks]),
+            np.concatenate([task.goal_velocity[task.selected(snapshot)] for task in tasks]),
+            np.concatenate([task.desired(snapshot) for task in tasks]),
+            np.concatenate([task.bias(snapshot) for task in tasks]),
+            np.concatenate([task.jacobian(snapshot) for task in tasks]),
+        )
 
     def _response(self, snapshot: Snapshot) -> tuple[Array, Array]:
         """B and b with v = B ż and v̇ = B z̈ + b: how all joints and the base answer to the variables.

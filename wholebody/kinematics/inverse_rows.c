@@ -1,9 +1,11 @@
-/* inverse_rows.c - what the goals ask for at one configuration: the rows of the error, and of the Jacobian. */
+/* inverse_rows.c - what the tasks ask for at one configuration: the rows of the error, and of the Jacobian. */
 #include <math.h>
 #include <string.h>
 
 #include "wholebody/kinematics/inverse.h"
 #include "wholebody/rotations.h"
+
+#define ROUNDING 1e-13 /* of a Jacobian: what is left of equal terms that cancel, for a joint that moves nothing */
 
 static double *take(double **memory, size_t count)
 {
@@ -15,8 +17,9 @@ static double *take(double **memory, size_t count)
 size_t inverse_size(const Problem *problem)
 {
     size_t n = (size_t)problem->variables, m = (size_t)problem->rows, goals = (size_t)problem->goals;
-    return snapshot_size(&problem->tree) + 2 * (size_t)problem->tree.nq + (size_t)problem->tree.nv + 12 * goals +
-           m * m + 3 * m + n * m + 5 * n;
+    size_t nv = (size_t)problem->tree.nv;
+    return snapshot_size(&problem->tree) + 2 * (size_t)problem->tree.nq + nv + 4 * goals + m * m + 7 * m + nv * m + n * m +
+           5 * n;
 }
 
 Work work_in(const Problem *problem, double *memory)
@@ -26,10 +29,13 @@ Work work_in(const Problem *problem, double *memory)
     work.q = take(&memory, (size_t)problem->tree.nq);
     work.before = take(&memory, (size_t)problem->tree.nq);
     work.velocity = take(&memory, (size_t)problem->tree.nv);
-    work.gap = take(&memory, 6 * goals);
-    work.trial_gap = take(&memory, 6 * goals);
+    work.gap = take(&memory, 2 * goals);
+    work.trial_gap = take(&memory, 2 * goals);
     work.error = take(&memory, m);
     work.trial_error = take(&memory, m);
+    work.rates = take(&memory, 3 * m);
+    work.source = (int *)take(&memory, m);
+    work.columns = take(&memory, (size_t)problem->tree.nv * m);
     work.J = take(&memory, n * m);
     work.step = take(&memory, n);
     work.wish = take(&memory, n);
@@ -105,6 +111,10 @@ void look(const Problem *problem, const Work *work)
         place_frame(tree, now, problem->support);
         stand_on(now->placement[problem->support][0], work->anchor, now->q);
     }
+    if (problem->own.evaluate) {
+        memcpy(problem->own.q, now->q, sizeof(double) * (size_t)tree->nq);
+        problem->own.evaluate(problem->own.context);
+    }
     if (problem->weighs) {
         evaluate_snapshot(tree, now);
         return;
@@ -114,39 +124,54 @@ void look(const Problem *problem, const Work *work)
     move_bodies(tree, now);
     if (problem->support >= 0)
         place_frame(tree, now, problem->support);
-    for (int goal = 0; goal < problem->goals; goal++)
-        place_frame(tree, now, (int)problem->frame[goal]);
+    for (int goal = 0; goal < problem->goals; goal++) {
+        if (problem->task[goal].frame >= 0)
+            place_frame(tree, now, problem->task[goal].frame);
+        if (problem->task[goal].reference >= 0)
+            place_frame(tree, now, problem->task[goal].reference);
+    }
 }
 
-/* The gap of each goal, target - present, as position and rotation vector; the rows scaled; sum of weight gap^2. */
-double measure(const Problem *problem, const Snapshot *now, double *gaps, double *error)
+/* Where the rows of a task go that begin with this one; without a Jacobian, only the error is asked for. */
+static TaskColumns columns_from(const Problem *problem, const Work *work, double *error, bool jacobian, int row)
 {
-    double (*gap)[6] = (double (*)[6])gaps, total = 0.0;
-    for (int goal = 0; goal < problem->goals; goal++) {
-        int64_t frame = problem->frame[goal];
-        const double *to = problem->target[goal];
-        for (int k = 0; k < 3; k++)
-            gap[goal][k] = to[9 + k] - (frame < 0 ? now->com[k] : now->placement[frame][k][3]);
-        if (frame >= 0 && problem->tolerance[goal][1] < INFINITY)
-            rotation_gap(to, now->placement[frame][0], gap[goal] + 3);
-    }
-    for (int k = 0; k < problem->rows; k++) {
-        const int64_t *row = problem->row[k];
-        error[k] = problem->scale[k] * gap[row[0]][row[1] == ANGULAR ? 3 + row[2] : row[2]];
-        total += error[k] * error[k];
+    double *rates = work->rates + row;
+    size_t m = (size_t)problem->rows;
+    return (TaskColumns){{jacobian ? work->columns + row : NULL, problem->rows}, error + row, rates, rates + m,
+                         rates + 2 * m, work->source + row};
+}
+
+/* The error of each task that is enabled, in m and in rad; the rows scaled; sum of weight error^2. */
+double measure(const Problem *problem, const Work *work, double *gaps, double *error)
+{
+    double total = 0.0;
+    memset(gaps, 0, sizeof(double) * 2 * (size_t)problem->goals);
+    for (int goal = 0, row = 0; goal < problem->goals; goal++) {
+        const Task *task = problem->task + goal;
+        int first = row;
+        while (row < problem->rows && problem->row[row][0] == goal)
+            row++;
+        if (state_of_task(task) != ENABLED)
+            memset(error + first, 0, sizeof(double) * (size_t)(row - first));
+        else if (task->kind == TASK_CUSTOM)
+            memcpy(error + first, problem->own.error + first, sizeof(double) * (size_t)(row - first));
+        else
+            fill_task_rows(task, &problem->tree, &work->now, columns_from(problem, work, error, false, first));
+        double *gap = gaps + 2 * goal;
+        for (int k = first; k < row; k++) {
+            gap[problem->row[k][1]] += error[k] * error[k];
+            error[k] *= problem->scale[k];
+            total += error[k] * error[k];
+        }
+        gap[0] = sqrt(gap[0]);
+        gap[1] = sqrt(gap[1]);
     }
     return total;
 }
 
 bool goal_reached(const Problem *problem, const double *gaps, int goal)
 {
-    const double *gap = gaps + 6 * goal, *axes = problem->axes[goal], *tolerance = problem->tolerance[goal];
-    double linear = 0.0, angular = 0.0;
-    for (int k = 0; k < 3; k++) {
-        linear += axes[k] * gap[k] * gap[k];
-        angular += gap[3 + k] * gap[3 + k];
-    }
-    return linear <= tolerance[0] * tolerance[0] && angular <= tolerance[1] * tolerance[1];
+    return gaps[2 * goal] <= problem->tolerance[goal][0] && gaps[2 * goal + 1] <= problem->tolerance[goal][1];
 }
 
 bool reached(const Problem *problem, const double *gaps)
@@ -157,48 +182,64 @@ bool reached(const Problem *problem, const double *gaps)
     return true;
 }
 
-/* What the robot as a whole turns back, in one coordinate, so that the support stays: v_s + w_s x (p - s). */
-static double turned_back(const Problem *problem, const Snapshot *now, const int64_t *row, int column)
+/* How the base moves with a unit of a column of v while the support stays: J_base^-1 J_column of the support, turned
+ * back, in the axes of the base. The reversed chain: a point p moves by v_p - v_s - w_s x (p - s). */
+static void base_turned_back(const Problem *problem, const Snapshot *now, int column, double twist[6])
 {
-    int nv = problem->tree.nv, axis = (int)row[2], i = (axis + 1) % 3, j = (axis + 2) % 3;
-    const double *back = jacobian_of(&problem->tree, now, problem->support) + column;
-    if (row[1] == ANGULAR)
-        return back[(3 + axis) * nv];
-    const double *point = row[1] == COM ? now->com : now->position[problem->frame[row[0]]];
-    const double *foot = now->position[problem->support];
-    return back[axis * nv] + back[(3 + i) * nv] * (point[j] - foot[j]) - back[(3 + j) * nv] * (point[i] - foot[i]);
+    size_t nv = (size_t)problem->tree.nv;
+    const double *J = jacobian_of(&problem->tree, now, problem->support) + column, *R = now->rotation[0];
+    const double w[3] = {-J[3 * nv], -J[4 * nv], -J[5 * nv]};
+    double v[3], turning[3];
+    cross3(w, now->lever[problem->support], turning);
+    for (int k = 0; k < 3; k++)
+        v[k] = -J[(size_t)k * nv] - turning[k];
+    for (int k = 0; k < 3; k++) {
+        twist[k] = R[k] * v[0] + R[3 + k] * v[1] + R[6 + k] * v[2];
+        twist[3 + k] = R[k] * w[0] + R[3 + k] * w[1] + R[6 + k] * w[2];
+    }
 }
 
-/* J at the configuration that was looked at last. With a support that stays, a point p moves by
- * v_p - v_s - w_s x (p - s): the reversed chain. */
+/* The Jacobian of every task that is enabled, as columns of one wide matrix. */
+static void fill_columns(const Problem *problem, const Work *work)
+{
+    size_t m = (size_t)problem->rows, nv = (size_t)problem->tree.nv;
+    memset(work->columns, 0, sizeof(double) * nv * m);
+    for (int row = 0; row < problem->rows; row++) {
+        int goal = (int)problem->row[row][0];
+        const Task *task = problem->task + goal;
+        bool first = row == 0 || problem->row[row - 1][0] != goal, enabled = state_of_task(task) == ENABLED;
+        if (enabled && task->kind == TASK_CUSTOM)
+            for (size_t column = 0; column < nv; column++)
+                work->columns[column * m + (size_t)row] = problem->own.J[column * m + (size_t)row];
+        else if (enabled && first)
+            fill_task_rows(task, &problem->tree, &work->now, columns_from(problem, work, work->trial_error, true, row));
+    }
+}
+
+/* J at the configuration that was looked at last. */
 void fill_rows(const Problem *problem, const Work *work)
 {
-    const Tree *tree = &problem->tree;
-    const Snapshot *now = &work->now;
-    int m = problem->rows;
-    for (int goal = 0; goal < problem->goals; goal++)
-        if (problem->frame[goal] >= 0)
-            fill_jacobian(tree, now, (int)problem->frame[goal]);
+    int m = problem->rows, nv = problem->tree.nv;
+    fill_columns(problem, work);
     if (problem->support >= 0)
-        fill_jacobian(tree, now, problem->support);
+        fill_jacobian(&problem->tree, &work->now, problem->support);
     memset(work->J, 0, sizeof(double) * (size_t)problem->variables * (size_t)m);
-    for (int column = 0; column < tree->nv; column++) {
+    for (int column = 0; column < nv; column++) {
         int64_t z = problem->variable[column];
         if (z < 0)
             continue;
-        for (int k = 0; k < m; k++) {
-            const int64_t *row = problem->row[k];
-            double entry;
-            if (row[1] == COM) {
-                entry = now->com_jacobian[row[2] * tree->nv + column];
-            } else {
-                int64_t coordinate = row[1] == ANGULAR ? 3 + row[2] : row[2];
-                entry = jacobian_of(tree, now, (int)problem->frame[row[0]])[coordinate * tree->nv + column];
-            }
-            if (problem->support >= 0)
-                entry -= turned_back(problem, now, row, column);
-            work->J[z * m + k] += problem->scale[k] * problem->ratio[column] * entry;
+        double *into = work->J + z * m, *from = work->columns + column * m;
+        if (problem->support >= 0) {
+            double twist[6];
+            base_turned_back(problem, &work->now, column, twist);
+            for (int i = 0; i < 6; i++)
+                for (int k = 0; k < m; k++)
+                    from[k] += twist[i] * work->columns[i * m + k];
+            for (int k = 0; k < m; k++)
+                from[k] = fabs(from[k]) > ROUNDING ? from[k] : 0.0;
         }
+        for (int k = 0; k < m; k++)
+            into[k] += problem->scale[k] * problem->ratio[column] * from[k];
     }
 }
 

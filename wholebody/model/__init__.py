@@ -2,9 +2,10 @@
 
 from wholebody.model.double_pendulum import DoublePendulum, InvertedDoublePendulum
 from wholebody.model.model import Model
+from wholebody.model.relative import Relative
 from wholebody.model.snapshot import Snapshot
 from wholebody.model.support import Contacts, Point, SupportPolygon
-from wholebody.model.two_link import TwoLink, reversed_jacobian
+from wholebody.model.two_link import TwoLink
 
 __all__ = [
     "Contacts",
@@ -12,8 +13,8 @@ __all__ = [
     "InvertedDoublePendulum",
     "Model",
     "Point",
+    "Relative",
     "Snapshot",
     "SupportPolygon",
     "TwoLink",
-    "reversed_jacobian",
 ]

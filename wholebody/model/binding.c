@@ -18,13 +18,18 @@ static bool is_tree(const int64_t *integers, Py_ssize_t count, Py_ssize_t number
     if (!all_within(integers, 5, 0, MOST, "integers"))
         return false;
     if (bodies < 1 || nv < base || nq != nv + (base ? 1 : 0) ||
-        count != TREE_HEADER + 3 * bodies + frames + watched + nv || numbers != 24 * bodies + 12 * frames + 2 * nv + 3) {
+        count != TREE_HEADER + 5 * bodies + frames + watched + nv || numbers != 24 * bodies + 12 * frames + 2 * nv + 3) {
         PyErr_SetString(PyExc_ValueError, "integers and numbers are not as many as a tree of their sizes has");
         return false;
     }
-    const int64_t *parent = integers + TREE_HEADER, *column = parent + 2 * bodies, *frame_body = column + bodies;
+    const int64_t *parent = integers + TREE_HEADER, *end = parent + bodies, *column = end + 3 * bodies;
+    const int64_t *frame_body = column + bodies;
     for (int64_t body = 1; body < bodies; body++)
         if (!all_within(parent + body, 1, 0, body, "parents") || !all_within(column + body, 1, base, nv, "columns"))
+            return false;
+    for (int64_t body = 0; body < bodies; body++)
+        if (!all_within(end + body, 1, body + 1, bodies + 1, "ends of subtrees") ||
+            !all_within(end + bodies + body, 1, 0, nv + 1, "ends of columns"))
             return false;
     return all_within(frame_body, frames, 0, bodies, "bodies of frames") &&
            all_within(frame_body + frames, watched, 0, frames, "watched frames");
@@ -84,15 +89,17 @@ static PyObject *model_snapshot(PyObject *Py_UNUSED(module), PyObject *const *ar
     return capsule;
 }
 
-static PyObject *model_evaluate(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+typedef StateVerdict Evaluate(const Tree *tree, const Snapshot *now);
+
+static PyObject *evaluated(Evaluate *evaluate, PyObject *const *arguments)
 {
-    if (!takes(4, count, "model_evaluate"))
-        return NULL;
     const Tree *tree = tree_of(arguments[0]);
     const Snapshot *now = tree ? snapshot_of(arguments[1], tree) : NULL;
     if (!now)
         return NULL;
-    Borrowed arrays = {0};
+    Borrowed arrays; /* {0} would clear two kilobytes */
+    arrays.count = 0;
+    arrays.kept = NULL;
     const double *q = borrow_numbers(&arrays, arguments[2], tree->nq, "q");
     const double *v = q ? borrow_numbers(&arrays, arguments[3], tree->nv, "v") : NULL;
     if (v && (arrays.views[0].ndim != 1 || arrays.views[1].ndim != 1)) {
@@ -104,7 +111,22 @@ static PyObject *model_evaluate(PyObject *Py_UNUSED(module), PyObject *const *ar
         memcpy(now->v, v, (size_t)tree->nv * sizeof(double));
     }
     give_back(&arrays);
-    return v ? PyLong_FromLong(evaluate_snapshot(tree, now)) : NULL;
+    return v ? PyLong_FromLong(evaluate(tree, now)) : NULL;
+}
+
+static PyObject *model_evaluate(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    return takes(4, count, "model_evaluate") ? evaluated(evaluate_snapshot, arguments) : NULL;
+}
+
+static PyObject *model_evaluate_plainly(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    return takes(4, count, "model_evaluate_plainly") ? evaluated(evaluate_plainly, arguments) : NULL;
+}
+
+static PyObject *model_variant(PyObject *Py_UNUSED(module), PyObject *const *Py_UNUSED(arguments), Py_ssize_t count)
+{
+    return takes(0, count, "model_variant") ? PyUnicode_FromString(kernel_variant()) : NULL;
 }
 
 static PyObject *model_jacobian(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
@@ -122,6 +144,26 @@ static PyObject *model_jacobian(PyObject *Py_UNUSED(module), PyObject *const *ar
         return PyErr_Format(PyExc_IndexError, "no frame %ld", frame);
     fill_jacobian(tree, now, (int)frame);
     Py_RETURN_NONE;
+}
+
+static PyObject *model_hessian(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    if (!takes(4, count, "model_hessian"))
+        return NULL;
+    const Tree *tree = tree_of(arguments[0]);
+    const Snapshot *now = tree ? snapshot_of(arguments[1], tree) : NULL;
+    long frame = now ? PyLong_AsLong(arguments[2]) : 0;
+    if (PyErr_Occurred())
+        return NULL;
+    if (frame < 0 || frame >= tree->frames)
+        return PyErr_Format(PyExc_IndexError, "no frame %ld", frame);
+    Borrowed arrays = {0};
+    Py_ssize_t nv = tree->nv;
+    double *hessian = borrow_written(&arrays, arguments[3], 6 * nv * nv, "hessian");
+    if (hessian)
+        fill_hessian(tree, now, (int)frame, hessian);
+    give_back(&arrays);
+    return hessian ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *model_integrate(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
@@ -163,7 +205,10 @@ PyMethodDef model_methods[] = {
     {"model_tree", METHOD(model_tree), "model_tree(integers, numbers): the handle of a robot's tree."},
     {"model_snapshot", METHOD(model_snapshot), "model_snapshot(tree, storage): the handle of a snapshot's memory."},
     {"model_evaluate", METHOD(model_evaluate), "model_evaluate(tree, snapshot, q, v): compute everything; 0 if all is well."},
+    {"model_evaluate_plainly", METHOD(model_evaluate_plainly), "The same as model_evaluate, for any processor."},
+    {"model_variant", METHOD(model_variant), "model_variant(): which variant model_evaluate runs, 'avx' or 'plain'."},
     {"model_jacobian", METHOD(model_jacobian), "model_jacobian(tree, snapshot, frame): one more frame's Jacobian."},
+    {"model_hessian", METHOD(model_hessian), "model_hessian(tree, snapshot, frame, hessian): 6 x nv x nv."},
     {"model_integrate", METHOD(model_integrate), "model_integrate(tree, q, v, dt, result)."},
     {"model_difference", METHOD(model_difference), "model_difference(tree, q0, q1, result)."},
     {0},

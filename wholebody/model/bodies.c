@@ -7,6 +7,7 @@
 
 /* Vectors of three: packing them into vector registers costs more than it saves. */
 #pragma GCC optimize("no-tree-vectorize")
+#include "wholebody/model/lanes.h"
 #include "wholebody/model/model.h"
 
 #include <math.h>
@@ -44,17 +45,15 @@ typedef struct {
 
 static Joint joint_of(const Tree *tree, const Snapshot *now, int i)
 {
-    const double *R = now->rotation[tree->parent[i]], *joint = tree->joint[i];
+    const double *R = now->rotation[tree->parent[i]];
     double position = tree->scale[i][0] * now->q[tree->column[i] + tree->floating] + tree->scale[i][1];
     double rate = tree->scale[i][0] * now->v[tree->column[i]];
     Joint at = {.slide = 0.0, .turn = rate};
-    double x[3], y[3];
+    double axes[3][4]; /* row k: entry k of x, y, z and the lever */
     for (int k = 0; k < 3; k++) {
-        const double *row = R + 3 * k;
-        x[k] = row[0] * joint[0] + row[1] * joint[3] + row[2] * joint[6];
-        y[k] = row[0] * joint[1] + row[1] * joint[4] + row[2] * joint[7];
-        at.z[k] = row[0] * joint[2] + row[1] * joint[5] + row[2] * joint[8];
-        at.lever[k] = row[0] * joint[9] + row[1] * joint[10] + row[2] * joint[11];
+        turn_rows(R + 3 * k, tree->joint[i], axes[k]);
+        at.z[k] = axes[k][2];
+        at.lever[k] = axes[k][3];
     }
     double cosine = 1.0, sine = 0.0;
     if (tree->prismatic[i]) {
@@ -67,8 +66,8 @@ static Joint joint_of(const Tree *tree, const Snapshot *now, int i)
         sine = sin(position);
     }
     for (int k = 0; k < 3; k++) {
-        at.x[k] = cosine * x[k] + sine * y[k];
-        at.y[k] = cosine * y[k] - sine * x[k];
+        at.x[k] = cosine * axes[k][0] + sine * axes[k][1];
+        at.y[k] = cosine * axes[k][1] - sine * axes[k][0];
     }
     return at;
 }

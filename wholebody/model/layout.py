@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,11 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-HEADER = 8
+HEADER, LANES = 8, 2
 
 
-class Values(NamedTuple):
+@dataclass(slots=True)
+class Values:
     """What a Snapshot holds; the last ones are needed on the way."""
 
     q: Array
@@ -42,9 +43,9 @@ class Values(NamedTuple):
     twist: Array  # n × 6, of the body's origin
     drift: Array  # n × 6, acceleration of the body's origin with v̇ = 0
     screw: Array  # n × 6, velocity of O and angular velocity that a unit of v gives to the subtree
-    mass: Array  # n × 10: of the subtree: mass, first moment and inertia about O
-    force: Array  # n × 6, force and moment about O that carry the subtree with v̇ = 0
-    flow: Array  # n × 6, momentum of the subtree, about O, that a unit of v gives it
+    burden: Array  # w × 16, of the subtree: mass, first moment, inertia, then force and moment, about O; w = n + LANES
+    flow: Array  # w × 6, momentum of the subtree, about O, that a unit of v gives it
+    column_flow: Array  # 6 × (nv + LANES), the sum of these over the bodies that a column of v moves
 
 
 def carve_values(integers: Integers, storage: Array) -> Values:
@@ -57,6 +58,7 @@ def carve_values(integers: Integers, storage: Array) -> Values:
     e = d + 9 * nv
     p = e + 31 * f
     s = p + 6 * nv * f + 3 * f
+    t, w = s + 30 * n, n + LANES
     return Values(
         q=cut(storage, 0, (nq,)),
         v=cut(storage, nq, (nv,)),
@@ -83,16 +85,16 @@ def carve_values(integers: Integers, storage: Array) -> Values:
         twist=cut(storage, s + 12 * n, (n, 6)),
         drift=cut(storage, s + 18 * n, (n, 6)),
         screw=cut(storage, s + 24 * n, (n, 6)),
-        mass=cut(storage, s + 30 * n, (n, 10)),
-        force=cut(storage, s + 40 * n, (n, 6)),
-        flow=cut(storage, s + 46 * n, (n, 6)),
+        burden=cut(storage, t, (w, 16)),
+        flow=cut(storage, t + 16 * w, (w, 6)),
+        column_flow=cut(storage, t + 22 * w, (6, nv + LANES)),
     )
 
 
 def size(integers: Integers) -> int:
     """How many numbers the values of one snapshot take."""
     n, f, nv, nq = (int(each) for each in integers[:4])
-    return nq + nv + nv * nv + 12 * nv + 23 + f * (34 + 6 * nv) + 52 * n
+    return nq + nv + nv * nv + 12 * nv + 23 + f * (34 + 6 * nv) + 30 * n + 22 * (n + LANES) + 6 * (nv + LANES)
 
 
 def cut(array: Array, start: int, shape: tuple[int, ...]) -> Array:

@@ -14,21 +14,26 @@ typedef struct {
     int bodies, frames, nv, nq, watched_count;
     bool floating;
     const int64_t *parent;      /* of each body */
+    const int64_t *subtree_end; /* of each body: the body after the last one that it carries */
+    const int64_t *column_end;  /* of each body whose subtree is moved by a run of columns, that move nothing else, and the
+                                   first of which moves this body alone: the column after the last; else 0 */
     const int64_t *prismatic;   /* 1 for a body that slides, 0 for one that turns */
     const int64_t *column;      /* of v, which moves this body */
     const int64_t *frame_body;  /* the body a frame is fixed to */
     const int64_t *watched;     /* frames whose Jacobians are always computed */
     const int64_t *group;       /* of each column of v; columns of different groups are decoupled in M */
-    const double (*joint)[12];  /* rotation of the body's frame in its parent's at q = 0, by rows, then position */
+    const double (*joint)[3][4]; /* the body's frame in its parent's at q = 0: rows of the rotation, each with its entry of
+                                    the position */
     const double (*scale)[2];   /* ratio and offset: position = ratio q + offset */
     const double (*inertia)[10]; /* mass, centre of mass, inertia about it (xx yy zz xy xz yz), in the body's frame */
-    const double (*frame)[12];  /* rotation and position in the body's frame */
+    const double (*frame)[3][4]; /* rotation and position in the body's frame, as of a joint */
     const double *rotor;        /* of each column of v */
     const double *compensated;  /* of each column of v: 1 where gravity is to be compensated, else 0 */
     const double *gravity;      /* 3 */
 } Tree;
 
-/* Everything physics says at one (q, v); the last ones are needed on the way. */
+/* Everything physics says at one (q, v); the last ones are needed on the way. Those of
+ * `body_width` and `column_width` have room for more, so that two can be read and written from any one on. */
 typedef struct {
     double *q, *v;
     double *M;                  /* nv x nv */
@@ -50,21 +55,29 @@ typedef struct {
     double (*twist)[6];         /* of each body's origin */
     double (*drift)[6];         /* of each body's origin: acceleration with zero acceleration of v */
     double (*screw)[6];         /* velocity of O and angular velocity that a unit of v gives to the subtree */
-    double (*mass)[10];         /* of the subtree: mass, first moment and inertia about O */
-    double (*force)[6];         /* force and moment about O that carry the subtree with zero acceleration of v */
-    double (*flow)[6];          /* momentum of the subtree, about O, that a unit of v gives it */
+    double (*burden)[16];       /* of the subtree: mass, first moment and inertia about O (10 numbers), then force and
+                                   moment about O that carry it with zero acceleration of v; body_width rows */
+    double (*flow)[6];          /* momentum of the subtree, about O, that a unit of v gives it; body_width rows */
+    double *column_flow;        /* 6 x column_width: the sum of these over the bodies that a column of v moves */
 } Snapshot;
 
 /* What a state can be: well, with a value that is no number, or with a quaternion far from unit length. */
 typedef enum { STATE_WELL = 0, STATE_NOT_FINITE = 1, STATE_NOT_UNIT = 2 } StateVerdict;
 
 /* layout.c */
+size_t body_width(const Tree *tree);
+size_t column_width(const Tree *tree);
 Tree tree_in(const int64_t *integers, const double *numbers);
 Snapshot snapshot_in(const Tree *tree, double *storage);
 size_t snapshot_size(const Tree *tree);
 
-/* dynamics.c: everything at the q and v of a snapshot. */
+/* wide.c: everything at the q and v of a snapshot, by the variant of the kernel that suits the processor: "avx" or "plain".
+ * Both give the same bits. */
 StateVerdict evaluate_snapshot(const Tree *tree, const Snapshot *now);
+const char *kernel_variant(void);
+
+/* dynamics.c: the plain variant. */
+StateVerdict evaluate_plainly(const Tree *tree, const Snapshot *now);
 
 /* bodies.c: where bodies are and how they move, at q and v. place_base is false if the quaternion is no rotation. */
 bool place_base(const Snapshot *now);
@@ -73,6 +86,9 @@ void move_bodies(const Tree *tree, const Snapshot *now);
 /* frames.c */
 void place_frame(const Tree *tree, const Snapshot *now, int frame);
 void fill_jacobian(const Tree *tree, const Snapshot *now, int frame);
+
+/* hessian.c: how a frame's Jacobian changes with q moved along each column of v, 6 x nv x nv: row, column, direction. */
+void fill_hessian(const Tree *tree, const Snapshot *now, int frame, double *hessian);
 
 /* The Jacobian of one frame, 6 x nv. */
 static inline double *jacobian_of(const Tree *tree, const Snapshot *now, int frame)
@@ -84,7 +100,7 @@ static inline double *jacobian_of(const Tree *tree, const Snapshot *now, int fra
  * the origin of a frame. */
 void point_motion(const Snapshot *now, int frame, const double d[3], double velocity[3], double bias[3]);
 
-/* Where rows go: columns of one wide matrix, nv x width. */
+/* Where rows go: columns of one wide matrix, nv x width; nowhere, if `at` is NULL. */
 typedef struct {
     double *at;
     int width;

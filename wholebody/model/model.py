@@ -83,13 +83,18 @@ class Model:
         to there it is normalised). The snapshot is yours for as long as you keep it.
         """
         velocity = self._still if v is None else v
-        buffer = self.pool.take()
+        pool = self.pool
+        buffer = pool.take()
         try:
             verdict = _kernels.model_evaluate(self.tree, buffer.handle, q, velocity)
         except ValueError:  # no arrays of float64, or not of this size
             q, velocity = self._vector("q", q, self._q_shape), self._vector("v", velocity, self._v_shape)
             verdict = _kernels.model_evaluate(self.tree, buffer.handle, q, velocity)
-        return self.evaluated(buffer, verdict)
+        snapshot = Snapshot(self, buffer, self._ready)
+        pool.put(buffer)
+        if verdict != 0:
+            self._refuse(snapshot)
+        return snapshot
 
     def evaluated(self, buffer: Buffer, verdict: int) -> Snapshot:
         """The snapshot in a buffer taken from `pool`, where a kernel evaluated it; BadState if it could not."""

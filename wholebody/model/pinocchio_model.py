@@ -88,7 +88,7 @@ def mimic_offset(robot: Robot) -> Array:
 
 
 def flat_integers(robot: Robot, pinocchio: Any, watched: tuple[int, ...], groups: Integers) -> Integers:
-    """Sizes, then parent, kind and column of each body, body of each frame, watched frames, group of each column."""
+    """Sizes; of bodies parents, ends, kinds and columns; bodies of frames, watched frames, groups of columns."""
     base = 6 if robot.floating else 0
     joints = moving_bodies(robot)
     nv = base + len(robot.moving)
@@ -99,8 +99,27 @@ def flat_integers(robot: Robot, pinocchio: Any, watched: tuple[int, ...], groups
     slides = [0] + [int(joint.kind == "prismatic") for joint in joints]
     columns = [0] + [base + robot.index[_leader(joint)[0]] for joint in joints]
     bodies = [max(frame.parentJoint - shift, 0) for frame in list(pinocchio.frames)[1:]]
-    parts = (header, parents, slides, columns, bodies, watched, groups)
+    parts = (header, parents, *_ends(parents, columns), slides, columns, bodies, watched, groups)
     return np.concatenate([np.asarray(part, np.int64) for part in parts])
+
+
+def _ends(parents: list[int], columns: list[int]) -> tuple[list[int], list[int]]:
+    """The body after the last one of each subtree, and the column after the last one that moves it.
+
+    Joints are in order depth first, so that a subtree is a run of bodies. The second is 0 where columns of the subtree
+    are no run, or move anything else, or the body's own moves several.
+    """
+    bodies = len(parents)
+    ends = list(range(1, bodies + 1))
+    for body in range(bodies - 1, 0, -1):
+        ends[parents[body]] = max(ends[parents[body]], ends[body])
+    last = [0] * bodies
+    for body in range(1, bodies):
+        inside, outside = columns[body : ends[body]], columns[1:body] + columns[ends[body] :]
+        run = set(range(columns[body], columns[body] + len(set(inside))))
+        if set(inside) == run and run.isdisjoint(outside) and inside.count(columns[body]) == 1:
+            last[body] = columns[body] + len(run)
+    return ends, last
 
 
 def flat_numbers(robot: Robot, pinocchio: Any, compensated: Array) -> Array:
@@ -110,7 +129,7 @@ def flat_numbers(robot: Robot, pinocchio: Any, compensated: Array) -> Array:
     turned = [np.eye(3)] + [_onto_z(joint.axis) for joint in joints]  # from a body's own frame to Pinocchio's
     if shift:
         turned = [np.eye(3), *turned]
-    placements, inertias = [np.r_[np.eye(3).ravel(), np.zeros(3)]], [_ten(pinocchio.inertias[shift], np.eye(3))]
+    placements, inertias = [np.eye(3, 4)], [_ten(pinocchio.inertias[shift], np.eye(3))]
     for i in range(1 + shift, pinocchio.njoints):
         placements.append(_twelve(pinocchio.jointPlacements[i], turned[pinocchio.parents[i]], turned[i]))
         inertias.append(_ten(pinocchio.inertias[i], turned[i]))
@@ -142,8 +161,8 @@ def _onto_z(axis: tuple[float, float, float]) -> Array:
 
 
 def _twelve(placement: Any, outer: Array, inner: Array) -> Array:
-    """A placement between two frames that are turned against Pinocchio's."""
-    twelve: Array = np.r_[(outer.T @ placement.rotation @ inner).ravel(), outer.T @ placement.translation]
+    """A placement between two frames that are turned against Pinocchio's: rows of the rotation and the position."""
+    twelve: Array = np.c_[outer.T @ placement.rotation @ inner, outer.T @ placement.translation]
     return twelve
 
 

@@ -25,6 +25,8 @@ void add_point_rows(const Tree *tree, const Snapshot *now, int frame, const doub
 {
     size_t width = (size_t)into.width;
     double (*A)[width] = (double (*)[width])into.at;
+    if (!into.at)
+        return;
     const double *R = now->rotation[0];
     if (tree->floating)
         for (int k = 0; k < 3; k++) {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from sys import getrefcount
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,8 @@ import numpy as np
 from wholebody import _kernels
 from wholebody.errors import UnknownFrame
 from wholebody.model import layout
-from wholebody.model.layout import Array, Integers, Values
+from wholebody.model.layout import Array, Integers
+from wholebody.model.relative import Relative, relative_motion
 
 if TYPE_CHECKING:
     from wholebody.model.model import Model
@@ -26,16 +27,17 @@ class Buffer:
     def __init__(self, tree: _kernels.Tree, integers: Integers) -> None:
         self.storage = np.full(layout.size(integers), 0.0)
         self.handle = _kernels.model_snapshot(tree, self.storage)
-        self.shown = Values(*(_read_only(each) for each in layout.carve_values(integers, self.storage)))
+        self.shown = layout.carve_values(integers, _read_only(self.storage))
         self.idle = 0
 
 
 class Pool:
     """Buffers to use again, once nobody holds a snapshot or an array that lies in them.
 
-    Who holds one is told by Python's own count of references, so nobody has to give anything back. The newest that is
-    free is taken, which is still in the processor's cache: a loop that keeps its last snapshot runs on two for ever.
-    What is held for long sinks to the other end, and falls out when there are too many.
+    Who holds one is told by Python's own counts of references, to the buffer and by arrays to its memory, so nobody has
+    to give anything back. The newest that is free is taken, which is still in the processor's cache: a loop that keeps
+    its last snapshot runs on two for ever. What is held for long sinks to the other end, and falls out when there are
+    too many.
     """
 
     KEPT = 4
@@ -43,6 +45,7 @@ class Pool:
     def __init__(self, tree: _kernels.Tree, integers: Integers) -> None:
         self._tree, self._integers = tree, integers
         self._buffers: deque[Buffer] = deque(maxlen=self.KEPT)
+        self.put: Callable[[Buffer], None] = self._buffers.append  # put a buffer back, held or not
         self.reserve(2)
 
     def reserve(self, count: int) -> None:
@@ -52,26 +55,22 @@ class Pool:
 
     def take(self) -> Buffer:
         """A buffer that nobody holds. Until it is put back, no other thread can take it."""
-        held: list[Buffer] = []
+        held: list[Buffer] | None = None
         try:
             while True:
                 buffer = self._buffers.pop()
-                if _holders(buffer) <= buffer.idle:
+                if getrefcount(buffer) + getrefcount(buffer.storage) <= buffer.idle:
                     break
-                held.append(buffer)
+                held = [buffer, *(held or ())]
         except IndexError:
             buffer = self._new()
-        if held:
-            self._buffers.extend(reversed(held))
+        if held is not None:
+            self._buffers.extend(held)
         return buffer
-
-    def put(self, buffer: Buffer) -> None:
-        """Put a buffer back, held or not."""
-        self._buffers.append(buffer)
 
     def _new(self) -> Buffer:
         buffer = Buffer(self._tree, self._integers)
-        buffer.idle = _holders(buffer)
+        buffer.idle = getrefcount(buffer) + getrefcount(buffer.storage)
         return buffer
 
 
@@ -226,6 +225,23 @@ class Snapshot:
         """The Jacobians of several frames, one below the other, 6k × nv; in an array of yours, if you give one."""
         return np.concatenate([self.jacobian(frame) for frame in frames], out=into)
 
+    def hessian(self, frame: int) -> Array:
+        """∂J/∂q of the frame's Jacobian, 6 × nv × nv: Hᵢⱼₖ is how Jᵢⱼ changes with q moved along vₖ; H v = J̇.
+
+        A new array each time. q moves as `model.integrate` moves it, so a floating base moves along its own axes.
+        """
+        nv = self.model.nv
+        hessian = np.empty((6, nv, nv))
+        _kernels.model_hessian(self.model.tree, self._buffer.handle, self._index(frame), hessian)
+        return hessian
+
+    def relative(self, frame: int, root: int) -> Relative:
+        """A frame as seen from another, in whose axes everything is: any chain from any end.
+
+        `relative(foot, base)` is a leg as it hangs, `relative(base, foot)` the same leg reversed, as it stands.
+        """
+        return relative_motion(self, self._index(frame), self._index(root))
+
     def _index(self, frame: int | str) -> int:
         """A frame that was given by name after all, or is none at all."""
         if isinstance(frame, str):
@@ -242,8 +258,3 @@ def _read_only(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def _holders(buffer: Buffer) -> int:
-    """How many references there are to a buffer, and to its memory by arrays that lie in it."""
-    return sys.getrefcount(buffer) + sys.getrefcount(buffer.storage)

@@ -1,4 +1,4 @@
-"""The RR chain, two links that turn in the sagittal plane, with both derivatives; any chain seen from its other end."""
+"""The RR chain, two links that turn in the sagittal plane, with both derivatives, also seen from its other end."""
 
 from __future__ import annotations
 
@@ -110,23 +110,6 @@ class TwoLink:
             Joint("tip", "fixed", "lower", "tip", Placement((0.0, 0.0, -self.lower))),
         )
         return Robot("two_link", links, joints, floating=False)
-
-
-def reversed_jacobian(tip_to_base: npt.ArrayLike, jacobian: npt.ArrayLike) -> Array:
-    """The Jacobian of any chain's base as seen from its tip, from that of the tip as seen from the base.
-
-        J_rev = −[Rᵀ(Jᵖ + S(p) Jᵒ);  Rᵀ Jᵒ],   S(p) w = p × w
-
-    R and p are rotation and position of the tip in the base, Jᵖ and Jᵒ the linear and angular rows of its Jacobian in
-    the axes of the base. The joint variables stay the same; J_rev is of the base's origin, in the axes of the tip. It
-    follows from p_rev = −Rᵀp with Ṙ = S(ω)R. (Eq. 3.27 leaves out Rᵀ before Jᵒ, which no planar chain notices.)
-    """
-    T, J = np.asarray(tip_to_base, np.float64), np.asarray(jacobian, np.float64)
-    if T.shape != (4, 4) or J.ndim != 2 or len(J) != 6:
-        raise BadState(f"a 4 × 4 transform and a Jacobian of 6 rows are needed, not shapes {T.shape} and {J.shape}")
-    R, p = T[:3, :3], T[:3, 3]
-    linear, angular = J[:3], J[3:]
-    return -np.vstack([R.T @ (linear + np.cross(p, angular.T).T), R.T @ angular])
 
 
 def _in_plane(sine: float, cosine: float, x: float, z: float) -> Array:

@@ -13,10 +13,11 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
+from wholebody import plugins
 from wholebody.channels import Channel
 from wholebody.channels._ring import Copies, Looks
+from wholebody.channels.owned import own_channel
 from wholebody.errors import BadBinding, ChannelError, WholebodyError
-from wholebody.parameters.owned import own_channel
 from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import ControllerNames, value_record
 from wholebody.parameters.reflection import Parameters, Slot, refreshing
@@ -66,7 +67,7 @@ def check_bindings(bindings: Sequence[Binding], parameters: Parameters, transpor
         about = parameters.slot(each.parameter).about
         if each.direction not in DIRECTIONS:
             raise BadBinding(f"{each.parameter}: a direction is input or output, not {each.direction!r}")
-        if each.transport not in known:
+        if each.transport not in known and not plugins.is_in_file(each.transport):
             raise BadBinding(f"{each.parameter}: no transport '{each.transport}'; there are: {', '.join(known)}")
         if each.direction == "input" and not about.writable:
             raise BadBinding(f"{each.parameter} can be read, but not set: bind it as an output")

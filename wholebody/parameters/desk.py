@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from wholebody.channels.owned import Opened
 from wholebody.errors import LayoutMismatch, NoController, TooManyWriters, WholebodyError
 from wholebody.parameters.bindings import Note
-from wholebody.parameters.owned import Opened
 from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import (
     PART,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wholebody.channels import Writer
+from wholebody.channels.owned import Opened
 from wholebody.messages import offset
-from wholebody.parameters.owned import Opened
 from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import Applied, ControllerNames, applied_record
 from wholebody.parameters.reflection import Parameters, Slot, given_value

@@ -101,6 +101,12 @@ def checked(what: str, parameter: Parameter, value: Any, size: int) -> Array:
     return given if given.ndim else np.broadcast_to(given, (size,))
 
 
+def check_fields(record: object) -> None:
+    """Refuse a dataclass one of whose parameters is no finite number within its bounds, by BadParameter."""
+    for name, parameter in parameters_of(type(record)).items():
+        checked(name, parameter, getattr(record, name), parameter.size or 1)
+
+
 def is_plain(parameter: Parameter, value: Any, like: Array) -> bool:
     """Whether a value is an array as it should be, with nothing to say against it; the quick way, for loops."""
     if type(value) is not np.ndarray or value.shape != like.shape or value.dtype is not like.dtype or parameter.whole:
@@ -129,10 +135,10 @@ def _parameter(kind: type, name: str, hint: Any) -> Parameter | None:
     return Parameter(name, units[-1].symbol, bounds, sizes[-1] if sizes else None, whole, meaning)
 
 
-def meaning_in_docstring(kind: type, name: str) -> str:
-    """What the docstring of a class, or of one it inherits from, says of a field: `name  meaning`, in lines below."""
-    for each in kind.__mro__:
-        found = list(_lines_about(inspect.cleandoc(each.__dict__.get("__doc__") or ""), name))
+def meaning_in_docstring(kind: Any, name: str) -> str:
+    """What the docstring of a class, one it inherits from, or a function says of a name: `name  meaning`."""
+    for each in getattr(kind, "__mro__", (kind,)):
+        found = list(_lines_about(inspect.cleandoc(each.__doc__ or ""), name))
         if found:
             return " ".join(found)
     return ""

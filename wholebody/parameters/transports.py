@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self
 
 from wholebody.channels import Reader, Writer
+from wholebody.channels.owned import own_channel
 from wholebody.errors import BadBinding, MissingExtra
 from wholebody.parameters.bindings import CHANNEL, Binding
-from wholebody.parameters.owned import own_channel
 from wholebody.parameters.records import ControllerNames, Value, value_record
 
 Deliver = Callable[[Sequence[float]], None]

@@ -1,4 +1,4 @@
-"""Simulated boards or servos as a process: python -m wholebody.processes.boards PLAN; `wholebody start` begins it.
+"""Simulated boards or servos as a process, `wholebody process boards`; `wholebody start` begins it.
 
 It announces where it can be reached on the channel robot.boards, whose only writer it is.
 """
@@ -9,28 +9,30 @@ import warnings
 import zlib
 from collections.abc import Callable, Sequence
 
-from wholebody import messages, robots
-from wholebody.channels import Channel, directory
+from wholebody import robots
+from wholebody.channels import directory
 from wholebody.drivers.interface import Plant
+from wholebody.drivers.simulated_devices import Announce, announcing
 from wholebody.errors import RealtimeWarning
-from wholebody.processes.launch_plan import Plan, boards_channel
-from wholebody.processes.main import as_process
+from wholebody.processes.launch_plan import LaunchPlan
+from wholebody.processes.main import Ready, speaker
+from wholebody.processes.registry import BOARDS
 from wholebody.realtime import realtime
 from wholebody.robots import Robot
 
 PRIORITY = 60  # above the daemon's
 USUAL_FOLDER = "/dev/shm/wholebody"
-Announce = Callable[[str, Sequence[int]], None]
+say = speaker(BOARDS)
 
 
-def servos(plan: Plan, robot: Robot, announce: Announce) -> None:
+def servos(plan: LaunchPlan, robot: Robot, announce: Announce) -> None:
     """Servos on UDP ports, whichever are free."""
     from wholebody.drivers.dynamixel.simulated_bus import serve
 
     serve(robot, plant(plan, robot), ports=(), ready=lambda ports: announce("servos", ports))
 
 
-def boards(plan: Plan, robot: Robot, announce: Announce) -> None:
+def boards(plan: LaunchPlan, robot: Robot, announce: Announce) -> None:
     """Boards on CAN buses of the robot's name."""
     from wholebody.drivers.hubo_can.simulated.process import run_boards
 
@@ -39,10 +41,13 @@ def boards(plan: Plan, robot: Robot, announce: Announce) -> None:
     run_boards(robot, plant(plan, robot), name)
 
 
-SERVED: dict[str, Callable[[Plan, Robot, Announce], None]] = {"simulated mini": servos, "simulated full": boards}
+SERVED: dict[str, Callable[[LaunchPlan, Robot, Announce], None]] = {
+    "simulated dynamixel": servos,
+    "simulated hubo_can": boards,
+}
 
 
-def plant(plan: Plan, robot: Robot) -> Plant | None:
+def plant(plan: LaunchPlan, robot: Robot) -> Plant | None:
     """The joints of the MuJoCo robot, if physics is asked for; without it the boards' own joints."""
     if not plan.physics:
         return None
@@ -52,23 +57,20 @@ def plant(plan: Plan, robot: Robot) -> Plant | None:
     return SimulatedPlant(Simulation(robot, control_period=0.001))
 
 
-def bus_name(plan: Plan) -> str:
+def bus_name(plan: LaunchPlan) -> str:
     """What the buses are called after: the robot; buses are common to the machine, so other channels, other buses."""
     folder = str(directory.folder())
     return plan.name if folder == USUAL_FOLDER else f"{plan.name}-{zlib.crc32(folder.encode()):08x}"
 
 
-def main(text: str) -> None:
+def main(plan: LaunchPlan, *, ready: Ready) -> None:
     """Be the boards of the plan's robot until SIGTERM or SIGINT."""
-    plan = Plan.parse(text)
     robot = robots.load(plan.robot)
-    with Channel(boards_channel(plan.name), messages.event(), writers=1) as channel, channel.writer() as writer:
+    with announcing(plan.name) as announced:
 
         def announce(name: str, ports: Sequence[int]) -> None:
-            writer.message.text = name
-            writer.message.count = len(ports)
-            writer.message.values[: len(ports)] = ports
-            writer.put()
+            announced(name, ports)
+            ready()
 
         say(f"{robot.name}, {plan.behind}")
         with warnings.catch_warnings():
@@ -76,12 +78,3 @@ def main(text: str) -> None:
             realtime(PRIORITY)  # real boards wait for nobody either
         SERVED[plan.behind](plan, robot, announce)
     say("ended")
-
-
-def say(text: str) -> None:
-    """Write a line into the log."""
-    print(f"boards: {text}", flush=True)
-
-
-if __name__ == "__main__":
-    as_process("boards", main)

@@ -1,6 +1,6 @@
 """The camera of a simulated robot as a process: it draws what the camera sees, steadies it, and tells what is there.
 
-python -m wholebody.processes.camera NAME ROBOT SCENE; `wholebody page` and `wholebody rcp` begin it. No pictures
+`wholebody process camera`; `wholebody page` and `wholebody rcp` begin it. No pictures
 are drawn in the simulator, so that it is never late for them. Where base and things are in truth it learns from the
 simulator, to draw them; what it says of them it has from its pictures, in colour and with a depth as noisy as that of a
 stereo pair, and from where the robot believes that it is.
@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 import math
 import time
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +18,11 @@ from PIL import Image
 
 from wholebody import robots
 from wholebody.behaviors.base_pose import BasePose, frame
+from wholebody.channels.owned import Opened
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.errors import BadSimulation
 from wholebody.messages import State
-from wholebody.parameters.owned import Opened
 from wholebody.perception.camera_frames import (
     DEPTH,
     LARGEST,
@@ -36,7 +35,7 @@ from wholebody.perception.camera_frames import (
 from wholebody.perception.camera_model import Lens
 from wholebody.perception.colour_regions import Colour, looks
 from wholebody.perception.objects import Memory, seen_channel, seen_record, write_seen
-from wholebody.processes.main import as_process
+from wholebody.processes.main import Ready
 from wholebody.realtime import until_told
 from wholebody.robots.geometry import standing
 from wholebody.robots.robot import Array, Placement, Robot, Sensor
@@ -158,20 +157,13 @@ class Eye(Opened):
         self._seen.put()
 
 
-def run(name: str, robot: str, scene: str, goes_on: Callable[[], bool]) -> None:
-    """Take pictures until told to end."""
+def main(name: str = "", robot: str = "", scene: str = "flat", *, ready: Ready) -> None:
+    """Take pictures until SIGTERM or SIGINT."""
+    goes_on = until_told()
     with Eye(name, robots.load(robot), scene) as eye:
+        ready()
         instant = time.monotonic()
         while goes_on():
             eye.look()
             instant = max(instant + PERIOD, time.monotonic() - PERIOD)  # one that took long is made up for
             time.sleep(max(0.0, instant - time.monotonic()))
-
-
-def main(name: str, robot: str, scene: str) -> None:
-    """Take pictures until SIGTERM or SIGINT."""
-    run(name, robot, scene, until_told())
-
-
-if __name__ == "__main__":
-    as_process("camera", main)

@@ -1,26 +1,22 @@
-"""The carrier as a process: python -m wholebody.processes.carrier PLAN; `wholebody run` begins it."""
+"""The carrier of parameters as a process, `wholebody process carrier`; `wholebody run` begins it."""
 
 from __future__ import annotations
 
 import json
-import sys
 
-from wholebody.configuration import plugins
+from wholebody import plugins
 from wholebody.parameters.bindings import Binding
 from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.transports import Carrier
-from wholebody.processes.main import as_process
+from wholebody.processes.main import Ready
+from wholebody.realtime import sleep_until_told
 
 
-def main(text: str) -> None:
-    """Carry the plan's bindings until whoever began it closes the pipe, or dies."""
-    plan = json.loads(text)
-    bindings = [Binding(**each) for each in plan["bindings"]]
-    names = ControllerNames(plan["robot"], plan["controller"])
-    with Carrier(bindings, plan["sizes"], names, lambda name: plugins.load("transports", name)):
-        print("ready", flush=True)
-        sys.stdin.read()
-
-
-if __name__ == "__main__":
-    as_process("carrier", main)
+def main(name: str, controller: str, bindings: str, *, ready: Ready) -> None:
+    """Carry some bindings, given as JSON with the sizes of their parameters, until SIGTERM or SIGINT."""
+    given = json.loads(bindings)
+    names = ControllerNames(name, controller)
+    chosen = [Binding(**each) for each in given["bindings"]]
+    with Carrier(chosen, given["sizes"], names, lambda name: plugins.load("transports", name)):
+        ready()
+        sleep_until_told()

@@ -1,6 +1,6 @@
-"""The crawling controller as a process: it takes orders from anybody through channels, and says what becomes of them.
+"""The crawling controller as a process: it takes goals from anybody through channels, and says what becomes of them.
 
-python -m wholebody.processes.crawl NAME ROBOT; a CrawlingClient talks to it, `wholebody set` changes its gait,
+`wholebody process crawl` begins it, a CrawlingClient talks to it, `wholebody set` changes its gait,
 `wholebody motion support NAME` shows what bears and where the centre of mass is.
 """
 
@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
-from wholebody.behaviors.crawling_desk import CONTROLLER, CrawlingDesk
+from wholebody.behaviors.crawling_goals import CONTROLLER
+from wholebody.behaviors.crawling_server import CrawlingServer
 from wholebody.behaviors.gait_parameters import crawling_parameters
 from wholebody.behaviors.support_display import SupportDisplay
 from wholebody.drivers import Names
@@ -18,46 +19,39 @@ from wholebody.drivers.connection import Connection, connect
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import ControllerNames
-from wholebody.processes.main import as_process, each_state
+from wholebody.processes.main import Ready, StateLoop
 from wholebody.processes.walk import NOTHING_ELSE, SILENCE
 from wholebody.realtime import until_told
 
 
-def run(name: str, robot: str, goes_on: Callable[[], bool]) -> None:
-    """Connect, and do what is ordered, until told to end."""
+def main(name: str = "", robot: str = "", *, ready: Ready) -> None:
+    """Connect, and do what is asked, until SIGTERM or SIGINT."""
+    goes_on = until_told()
     crawling = Crawling(robots.load(robot))
     names = ControllerNames(Names(name).robot, CONTROLLER)
     with (
         connect(CONTROLLER, name, period=SILENCE) as connection,
         Desk(names, crawling_parameters(crawling), {"robot": robot, **NOTHING_ELSE}) as tuning,
-        CrawlingDesk(crawling, name) as desk,
+        CrawlingServer(crawling, name) as server,
         SupportPublisher(Names(name).robot) as publisher,
     ):
-        serve(connection, desk, tuning, SupportDisplay(crawling.crawler, publisher), goes_on)
+        ready()
+        serve(connection, server, tuning, SupportDisplay(crawling.crawler, publisher), goes_on)
 
 
 def serve(
-    connection: Connection, desk: CrawlingDesk, tuning: Desk, shown: SupportDisplay, goes_on: Callable[[], bool]
+    connection: Connection, server: CrawlingServer, tuning: Desk, shown: SupportDisplay, goes_on: Callable[[], bool]
 ) -> None:
-    """The loop: newest state, parameters, orders, one cycle, one reference. Told to end, it comes to rest first."""
+    """The loop: newest state, parameters, goals, one cycle, one reference. Told to end, it comes to rest first."""
     ending = False
-    for going in each_state(connection, goes_on):
+    for going in StateLoop(connection, goes_on):
         if not ending and not going:
             ending = True
-            desk.end(connection.now, "the controller was told to end")
+            server.end(connection.now, "the controller was told to end")
         tuning.serve(connection.now)
-        if desk.cycle(connection.state, connection.reference):
+        if server.cycle(connection.state, connection.reference):
             connection.put()
-        if desk.on_limbs:
+        if server.on_limbs:
             shown.look(connection.state)
-        if ending and not desk.moving:
+        if ending and not server.moving:
             return
-
-
-def main(name: str, robot: str) -> None:
-    """Serve until SIGTERM or SIGINT."""
-    run(name, robot, until_told())
-
-
-if __name__ == "__main__":
-    as_process("crawl", main)

@@ -1,17 +1,13 @@
 """The processes of the demo: a loopback robot and two controllers, which know each other only by channels.
 
-    python -m wholebody.processes.demo robot|wave|nod PARENT
-
-Each ends when the process PARENT is no longer its parent.
+`wholebody process demo --part robot`, or wave, or nod; `wholebody demo` begins them.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -20,9 +16,9 @@ import numpy.typing as npt
 
 from wholebody import messages
 from wholebody.channels import Channel
-from wholebody.errors import RealtimeWarning
+from wholebody.errors import RealtimeWarning, UnknownName
 from wholebody.messages import Reference, State
-from wholebody.realtime import realtime, sleep_until
+from wholebody.realtime import realtime, sleep_until, until_told
 
 JOINTS = ("RSP", "RSR", "RSY", "REB", "LSP", "LSR", "LSY", "LEB", "WST", "NKY", "NK1", "NK2")
 ROBOT_HZ = 200.0
@@ -53,14 +49,14 @@ CONTROLLERS = {
 }
 
 
-def state_channel() -> Channel[State]:
+def state_channel(name: str) -> Channel:
     """Open the robot's state."""
-    return Channel("demo.state", messages.state(JOINTS))
+    return Channel(f"{name}.state", messages.state(JOINTS))
 
 
-def reference_channel(controller: str) -> Channel[Reference]:
+def reference_channel(name: str, controller: str) -> Channel:
     """Open the references of one controller: each has a channel of its own."""
-    return Channel(f"demo.{controller}.reference", messages.reference(JOINTS))
+    return Channel(f"{name}.{controller}.reference", messages.reference(JOINTS))
 
 
 def reference_is_whole(controller: str, message: Reference) -> bool:
@@ -74,11 +70,11 @@ def state_is_whole(message: State) -> bool:
     return bool(np.array_equal(message.position, message.reference) and np.all(message.effort == message.tick))
 
 
-def robot() -> None:
+def robot(name: str) -> None:
     """Take the newest reference of each controller, merge them joint by joint, publish the state; at 200 Hz."""
     with ExitStack() as stack:
-        writer = stack.enter_context(state_channel().writer())
-        readers = [stack.enter_context(reference_channel(name).reader()) for name in CONTROLLERS]
+        writer = stack.enter_context(state_channel(name).writer())
+        readers = [stack.enter_context(reference_channel(name, each).reader()) for each in CONTROLLERS]
         state = writer.message
         for tick, instant in _beats(ROBOT_HZ):
             for reader in readers:
@@ -90,11 +86,11 @@ def robot() -> None:
             writer.put()
 
 
-def controller(name: str) -> None:
+def controller(name: str, part: str) -> None:
     """Put a reference at the controller's own rate, whatever the robot and the others do."""
-    mine = CONTROLLERS[name]
-    with reference_channel(name) as channel, channel.writer() as writer:
-        writer.message.mask[:] = mine.mask
+    mine = CONTROLLERS[part]
+    with reference_channel(name, part) as channel, channel.writer() as writer:
+        writer.message["mask"][:] = mine.mask
         for _, instant in _beats(mine.hertz):
             writer.message.time = instant
             writer.message.position[:] = mine.position(instant)
@@ -102,19 +98,22 @@ def controller(name: str) -> None:
 
 
 def _beats(hertz: float) -> Iterator[tuple[int, float]]:
-    """Yield tick and instant at a fixed rate, as long as the process that started us lives."""
+    """Yield tick and instant at a fixed rate, until SIGTERM or SIGINT."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RealtimeWarning)
         realtime(20)
-    parent, instant, tick = int(sys.argv[2]), time.monotonic(), 0
-    while os.getppid() == parent:
+    goes_on, instant, tick = until_told(), time.monotonic(), 0
+    while goes_on():
         instant, tick = instant + 1 / hertz, tick + 1
         sleep_until(instant)
         yield tick, instant
 
 
-if __name__ == "__main__":
-    roles: dict[str, Callable[[], None]] = {"robot": robot}
-    for each in CONTROLLERS:
-        roles[each] = lambda name=each: controller(name)  # type: ignore[misc]
-    roles[sys.argv[1]]()
+def main(part: str, name: str = "demo") -> None:
+    """Be the robot, or one of the controllers."""
+    if part == "robot":
+        robot(name)
+    elif part in CONTROLLERS:
+        controller(name, part)
+    else:
+        raise UnknownName("part", part, ("robot", *CONTROLLERS))

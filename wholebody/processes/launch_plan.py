@@ -1,47 +1,53 @@
-"""Plan: which robot is to run and what is behind it; `wholebody start` hands it to its processes as one argument."""
+"""LaunchPlan: which robot is to run and what is behind it; its processes get it as one option, --plan."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import Any
 
+from wholebody import robots
 from wholebody.daemon.timing import Contract, OnMiss
-from wholebody.drivers.names import Names
-from wholebody.errors import BadMessage, UnknownName
+from wholebody.drivers.catalog import DriverChoice, check_choice, for_robot
+from wholebody.errors import BadDriver, BadMessage, UnknownName
 from wholebody.messages import Filter
 
-TIERS = {"virtual": "hubo2plus", "mini": "minihubo", "full": "hubo2plus"}
-"""The tiers, and the robot of each if nobody says otherwise."""
+USUAL_ROBOTS = ("hubo2plus", "minihubo")
+"""Of these the first whose description names the driver that is asked for, if nobody says which robot."""
+SIMULATED_WITHOUT = {"hubo_can": "buses", "dynamixel": "devices"}
+"""Drivers whose device is simulated by a process of ours, unless this option names a real one."""
+NOT_IN_A_DAEMON = ("simulation", "daemon")
+"""Drivers for `wholebody run` alone: physics in the process of the loop, and the daemon itself."""
 FILTERS = {filter.name.lower(): filter for filter in Filter}
 
 
 @dataclass(frozen=True)
-class Plan:
+class LaunchPlan:
     """A robot to run."""
 
     name: str
     robot: str
-    tier: str
+    driver: str = "simulator"  # NAME[:option=value,…]
     period: float = 0.005
     physics: bool = True
     scene: str = "flat"  # what stands around a simulated robot
     fast: bool = False  # than real time, if nobody needs real time
-    loopback: bool = False
-    can: tuple[str, ...] = ()  # buses of a real robot; none: simulated boards
-    device: str = ""  # servo bus of a real robot; none: simulated servos
     filter: str = ""  # for all joints, as one types it: smooth 20
     misses_allowed: int = Contract.misses_allowed
     on_miss: str = str(Contract.on_miss)
 
     @classmethod
-    def make(cls, name: str, robot: str, tier: str, physics: bool | None = None, **more: Any) -> Plan:
-        """Check the tier, and choose its robot unless one is given; only the virtual tier has physics by itself."""
-        if tier not in TIERS:
-            raise UnknownName("tier", tier, TIERS)
-        physics = tier == "virtual" if physics is None else physics
-        return cls(name, robot or TIERS[tier], tier, physics=physics, **more)
+    def make(
+        cls, name: str, robot: str = "", driver: str = "virtual", physics: bool | None = None, **more: Any
+    ) -> LaunchPlan:
+        """Check the driver, and choose its robot unless one is given; only the simulator has physics by itself."""
+        robot = robot or usual_robot(driver)
+        choice = for_robot(driver, robots.load(robot))
+        if choice.name in NOT_IN_A_DAEMON:
+            raise BadDriver(f"driver '{choice.name}' is for wholebody run; behind a daemon take simulator")
+        check_choice(str(choice))
+        physics = choice.name == "simulator" if physics is None else physics
+        return cls(name, robot, str(choice), physics=physics, **more)
 
     @property
     def contract(self) -> Contract:
@@ -52,11 +58,16 @@ class Plan:
 
     @property
     def behind(self) -> str:
-        """What stands behind the daemon: a key of the table of robots."""
-        if self.loopback:
-            return "loopback"
-        hardware = {"virtual": False, "mini": bool(self.device), "full": bool(self.can)}[self.tier]
-        return self.tier if hardware or self.tier == "virtual" else f"simulated {self.tier}"
+        """What stands behind the daemon: the driver's name, and whether its device is simulated."""
+        choice = DriverChoice.parse(self.driver)
+        simulated = choice.name in SIMULATED_WITHOUT and not choice.options.get(SIMULATED_WITHOUT[choice.name])
+        return f"simulated {choice.name}" if simulated else choice.name
+
+    @property
+    def tier(self) -> str:
+        """The robot's own name for this driver; empty if it has none."""
+        driver, tiers = DriverChoice.parse(self.driver).name, robots.load(self.robot).drivers
+        return next((tier for tier, text in tiers.items() if DriverChoice.parse(text).name == driver), "")
 
     def text(self) -> str:
         """The plan as one argument of a process; what is as usual is left out."""
@@ -64,15 +75,20 @@ class Plan:
         return json.dumps({key: value for key, value in asdict(self).items() if value != usual[key]})
 
     @classmethod
-    def parse(cls, text: str) -> Plan:
+    def parse(cls, text: str) -> LaunchPlan:
         """Read what text() wrote."""
         given: dict[str, Any] = json.loads(text)
-        return cls(**(given | {"can": tuple(given.get("can", ()))}))
+        return cls(**given)
 
 
-def boards_channel(name: str) -> str:
-    """Where simulated boards say how they can be reached."""
-    return f"{Names(name).robot}.boards"
+def usual_robot(driver: str) -> str:
+    """The robot that a driver, or a tier, is for."""
+    name = DriverChoice.parse(driver).name
+    for each in USUAL_ROBOTS:
+        drivers = robots.load(each).drivers
+        if name in (*drivers, *(DriverChoice.parse(text).name for text in drivers.values())):
+            return each
+    return USUAL_ROBOTS[0]
 
 
 def filter_request(words: str) -> tuple[Filter, float]:
@@ -90,12 +106,3 @@ def filter_request(words: str) -> tuple[Filter, float]:
     if FILTERS[kind] is Filter.PASS:
         raise BadMessage(f"mode pass takes no number, not '{more[0]}'")
     return FILTERS[kind], value
-
-
-def plan_of(process: int | None) -> Plan | None:
-    """The plan that a running process was started with; None if it is not one of ours."""
-    try:
-        arguments = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-        return Plan.parse(next(each for each in arguments if each.startswith(b"{")).decode())
-    except (OSError, ValueError, TypeError, StopIteration):
-        return None

@@ -1,4 +1,4 @@
-"""A robot's processes: how they are found, begun and ended. Each is found by the channel that it writes."""
+"""A robot's processes: how they are begun, waited for and ended, and what they leave behind."""
 
 from __future__ import annotations
 
@@ -7,56 +7,150 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from wholebody.channels import Channel, directory
 from wholebody.drivers import Names
-from wholebody.errors import ChannelError, HardwareError
+from wholebody.errors import ChannelError, HardwareError, NoRobot
 from wholebody.messages import labels
-from wholebody.processes.launch_plan import Plan, boards_channel, plan_of
+from wholebody.processes import registry
+from wholebody.processes.launch_plan import LaunchPlan
+from wholebody.processes.registry import BOARDS, DAEMON, OWNERS, SIMULATOR, Role, process_of, running_as
+from wholebody.realtime import has_ended
 from wholebody.robots import Robot
 
-FIRST_STATE_SECONDS = 60.0
+STARTING_SECONDS = 60.0
+LATE = 5.0
+"""s after which a start-up that is waited for is worth a line, and again."""
 PATIENCE = 5.0
 """s. How long a process may take to end by itself."""
-
-
-@dataclass(frozen=True)
-class Role:
-    """What a process does for a robot, its module, and the channel that only it writes."""
-
-    name: str
-    module: str
-    channel: Callable[[Names], str]
-
-
-DAEMON = Role("daemon", "wholebody.processes.daemon", lambda names: names.tick)
-SIMULATOR = Role("simulator", "wholebody.processes.simulator", lambda names: names.from_simulator)
-BOARDS = Role("boards", "wholebody.processes.boards", lambda names: boards_channel(names.robot))
-ROLES = (DAEMON, SIMULATOR, BOARDS)
-COMPANIONS = {"virtual": SIMULATOR, "simulated mini": BOARDS, "simulated full": BOARDS}
+LOOK_EVERY = 0.02
+"""s"""
+COMPANIONS = {"simulator": SIMULATOR, "simulated dynamixel": BOARDS, "simulated hubo_can": BOARDS}
 """What the daemon needs beside it, by what is behind it."""
 
 
-def process_of(role: Role, name: str) -> int | None:
-    """The process that has a role for the robot of a name; None if there is none."""
-    try:
-        with Channel(role.channel(Names(name))) as channel:
-            living = [process for process in channel.writer_processes() if is_alive(process)]
-    except ChannelError:
-        return None
-    return living[0] if living else None
+Say = Callable[[str], None]
 
 
-def is_alive(process: int) -> bool:
-    """Whether a process runs: one that has ended and that nobody has asked after does not."""
+class Wait:
+    """A wait for something that starts; when that takes long there is a line, now and then."""
+
+    def __init__(self, seconds: float = STARTING_SECONDS, say: Say | None = None) -> None:
+        self.seconds, self._say = seconds, say or _to_stderr
+        self.begun = time.monotonic()
+        self._again = self.begun + LATE
+
+    @property
+    def over(self) -> bool:
+        """Whether it was too long."""
+        return time.monotonic() > self.begun + self.seconds
+
+    def on(self, what: str) -> None:
+        """Wait a little longer."""
+        now = time.monotonic()
+        if now > self._again:
+            self._again += LATE
+            self._say(f"waiting for {what} to start: {now - self.begun:.0f} s so far, at most {self.seconds:g} s")
+        time.sleep(LOOK_EVERY)
+
+
+class Child:
+    """A process that we began."""
+
+    def __init__(self, role: Role, options: dict[str, str], log: Path | None, process: subprocess.Popen[bytes]) -> None:
+        self.role, self.process, self._log = role, process, log
+        plan = options.get("plan")
+        self.name = LaunchPlan.parse(plan).name if plan else options.get("name", "")
+        self._label, self._ending = options.get(role.each, ""), False
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self.process.pid
+
+    def look(self) -> None:
+        """HardwareError, with the end of its log, if it has ended."""
+        if self.process.poll() is not None:
+            said = f":\n{tail(self._log)}" if self._log else "; it says why above"
+            raise HardwareError(f"the process '{self.role.name}' ended (exit code {self.process.returncode}){said}")
+
+    @property
+    def ready(self) -> bool:
+        """Whether others can use what it does; HardwareError if it has ended."""
+        self.look()
+        found = running_as(self.role, self.name, self._label)
+        return found is not None and found.process == self.pid and found.ready
+
+    def until_ready(self, say: Say | None = None, seconds: float = STARTING_SECONDS) -> None:
+        """Wait until it is ready; if that takes long, `say` says so (on stderr, unless told otherwise)."""
+        wait = Wait(seconds, say)
+        while not self.ready:
+            if wait.over:
+                raise HardwareError(f"the {self.role.name} is not ready after {seconds:g} s:\n{tail(self._log)}")
+            wait.on(f"the {self.role.name}")
+
+    def tell_when_lost(self, say: Say) -> None:
+        """Have `say` told, from another thread, when it ends before we end it."""
+
+        def watch() -> None:
+            has_ended(self.pid, within=None)
+            if not self._ending:
+                say(f"the {self.role.name} has ended")
+
+        threading.Thread(target=watch, name=f"life of the {self.role.name}", daemon=True).start()
+
+    def end(self) -> bool:
+        """End it, and wait until it is gone; True if it had to be killed."""
+        self._ending = True
+        killed = self.process.poll() is None and end(self.pid)
+        self.process.wait()
+        return killed
+
+
+def spawn(role: Role, *, log: Path | None = None, stays: bool = False, **options: Any) -> Child:
+    """Begin a process, in a session of its own so that Ctrl-C is ours; it ends with us, however that is, or `stays`.
+
+    options: those of its command. What it says goes into the log; without one, where what we say goes.
+    """
+    texts = {key: _text(value) for key, value in options.items() if value not in (None, "")}
+    words = [word for key, text in texts.items() for word in (f"--{key}", text)]
+    words += [] if stays else ["--until", str(os.getpid())]
+    with contextlib.ExitStack() as stack:
+        output = None
+        if log is not None:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            output = stack.enter_context(log.open("ab"))
+        process = subprocess.Popen(
+            [sys.executable, "-m", "wholebody.processes", role.name, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    return Child(role, texts, log, process)
+
+
+@contextlib.contextmanager
+def beside(role: Role, *, log: Path | None = None, **options: Any) -> Iterator[Child]:
+    """A process of ours that ends with the block."""
+    child = spawn(role, log=log, **options)
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
+        yield child
+    finally:
+        child.end()
+
+
+def _text(value: Any) -> str:
+    return value.text() if isinstance(value, LaunchPlan) else str(value)
+
+
+def _to_stderr(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def runtime_folder() -> Path:
@@ -94,54 +188,43 @@ def _is_of_another(channel: str, robot: Robot) -> bool:
     return labels(layout) not in ((), robot.joint_names)
 
 
-def begin(role: Role, plan: Plan, log: Path | None) -> subprocess.Popen[bytes]:
-    """Begin a process: in a session of its own with its output in the log, or, without a log, as a child."""
-    command = [sys.executable, "-m", role.module, plan.text()]
-    if log is None:
-        return subprocess.Popen(command)
-    with log.open("ab") as output:
-        return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
-        )
-
-
-def companion_to_begin(plan: Plan) -> Role | None:
+def companion_to_begin(plan: LaunchPlan) -> Role | None:
     """The companion that the daemon needs and that does not live yet; those left from another plan are ended."""
     needed = COMPANIONS.get(plan.behind)
     for role in (SIMULATOR, BOARDS):
-        process = process_of(role, plan.name)
-        theirs = plan_of(process)
-        if process is not None and theirs is not None and not (role is needed and _fit(theirs, plan)):
-            end(process)
-        elif process is not None and role is needed:
+        ours = running_as(role, plan.name)
+        if ours is not None and ours.plan is not None and not (role is needed and _fit(ours.plan, plan)):
+            end(ours.process)
+        elif process_of(role, plan.name) is not None and role is needed:
             return None  # ours from before, or somebody's own simulator
     return needed
 
 
-def is_lacking(plan: Plan) -> bool:
+def is_lacking(plan: LaunchPlan) -> bool:
     """Whether the companion that a running daemon needs has gone: it can be given another."""
     needed = COMPANIONS.get(plan.behind)
     return needed is not None and process_of(needed, plan.name) is None
 
 
-def _fit(theirs: Plan, plan: Plan) -> bool:
+def _fit(theirs: LaunchPlan, plan: LaunchPlan) -> bool:
     ours = (plan.robot, plan.behind, plan.period, plan.physics, plan.fast, plan.scene)
     return (theirs.robot, theirs.behind, theirs.period, theirs.physics, theirs.fast, theirs.scene) == ours
 
 
-def until_first_state(plan: Plan, children: dict[Role, subprocess.Popen[bytes]], log: Path) -> Iterator[str]:
+def until_first_state(plan: LaunchPlan, children: list[Child], log: Path, say: Say | None = None) -> Iterator[str]:
     """Wait for the robot's next state; says what it waits for. HardwareError, with the log's end, if none comes."""
-    names, begun = Names(plan.name), time.monotonic()
-    while time.monotonic() < begun + FIRST_STATE_SECONDS:
-        for child in children.values():
-            if child.poll() is not None:
-                raise HardwareError(f"the robot did not start (exit code {child.returncode}):\n{tail(log)}")
-        missing = [role for role, child in children.items() if process_of(role, plan.name) != child.pid]
-        if not missing and _newest_stamp(names.state) > begun:
+    names, wait = Names(plan.name), Wait(say=say)
+    while not wait.over:
+        try:
+            missing = [child.role for child in children if not child.ready]
+        except HardwareError as error:
+            raise HardwareError(f"the robot did not start: {error}") from None
+        if not missing and _newest_stamp(names.state) > wait.begun:
             return
-        yield f"the {missing[0].name}" if missing else "the first state"
-        time.sleep(0.05)
-    raise HardwareError(f"no state came within {FIRST_STATE_SECONDS:g} s:\n{tail(log)}")
+        what = f"the {missing[0].name}" if missing else "the first state"
+        yield what
+        wait.on(what)
+    raise HardwareError(f"no state came within {wait.seconds:g} s:\n{tail(log)}")
 
 
 def _newest_stamp(channel: str) -> float:
@@ -154,25 +237,76 @@ def _newest_stamp(channel: str) -> float:
 
 def end(process: int) -> bool:
     """End a process and wait until it is gone; True if it had to be killed."""
-    for number, patience in ((signal.SIGTERM, PATIENCE), (signal.SIGKILL, PATIENCE)):
+    for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.kill(process, number)
         except ProcessLookupError:
             return False
         except PermissionError:
             raise HardwareError(f"process {process} belongs to somebody else, who must end it") from None
-        until = time.monotonic() + patience
-        while time.monotonic() < until:
-            if not is_alive(process):
-                return number == signal.SIGKILL
-            time.sleep(0.02)
+        if has_ended(process, PATIENCE):
+            return number == signal.SIGKILL
     raise HardwareError(f"process {process} cannot be ended, not even by SIGKILL")
 
 
-def tail(log: Path, lines: int = 12) -> str:
+def stop(name: str = "") -> list[str]:
+    """End a robot's daemon, then what it had beside it, and remove its channels; one line on each process.
+
+    NoRobot if there is nothing of it. What `wholebody start` did not start is left alone, with the channels it needs.
+    """
+    robot = Names(name).robot
+    found = [(role, process) for role in OWNERS if (process := process_of(role, robot)) is not None]
+    lines, left = [], set[Role]()
+    for role, process in found:
+        if role is not DAEMON and running_as(role, robot) is None:
+            left.add(role)
+            lines.append(f"{role.name} {process}: left alone, because `wholebody start` did not start it")
+            continue
+        killed = end(process)
+        lines.append(f"{role.name} {process}: {'did not end by itself and was killed' if killed else 'ended'}")
+    removed = remove_channels(robot, kept=HANDSHAKE if SIMULATOR in left else ())
+    if not (found or removed):
+        raise NoRobot(registry.nothing_runs(robot))
+    if not found:
+        lines.append(f"nothing of '{robot}' runs any more; the channels that it left behind are removed")
+    return lines
+
+
+HANDSHAKE = ("to_simulator", "from_simulator", "simulated", "things", "commanded")
+"""What a simulator has open: if they were made anew, it would never hear of a daemon again."""
+
+
+def remove_channels(name: str, kept: tuple[str, ...] = (), force: bool = False) -> list[str]:
+    """Remove a robot's channels; unless forced, those of one prefix (of a controller) stay if one is still written."""
+    start = f"{Names(name).robot}."
+    channels: dict[str, list[str]] = {}
+    for each in directory.names():
+        if each.startswith(start):
+            prefix, _, rest = each[len(start) :].partition(".")
+            channels.setdefault(rest if prefix == registry.PLACE else prefix, []).append(each)
+    removed = []
+    for prefix, together in channels.items():
+        if prefix not in kept and (force or not any(map(is_written, together))):
+            for each in together:
+                with contextlib.suppress(ChannelError):  # somebody else was faster
+                    directory.remove(each, force)
+                    removed.append(each)
+    return removed
+
+
+def is_written(channel: str) -> bool:
+    """Whether somebody writes a channel."""
+    try:
+        with Channel(channel) as opened:
+            return bool(opened.writer_processes())
+    except ChannelError:
+        return False
+
+
+def tail(log: Path | None, lines: int = 12) -> str:
     """The end of a log, indented."""
     try:
-        text = log.read_text(errors="replace").splitlines()[-lines:]
+        text = log.read_text(errors="replace").splitlines()[-lines:] if log else []
     except OSError:
         text = []
     return "\n".join(f"  {line}" for line in text) or "  (it said nothing)"

@@ -1,6 +1,6 @@
 """The behaviour server as a process: it merges what sources wish for limbs into one smooth reference to a robot.
 
-python -m wholebody.processes.limbs NAME ROBOT; sources are any processes with a LimbSource.
+`wholebody process limbs` begins it; sources are any processes with a LimbSource.
 """
 
 from __future__ import annotations
@@ -14,30 +14,31 @@ from wholebody.behaviors.limb_server import NOBODY, LimbDesk, LimbServer
 from wholebody.drivers.connection import Connection, connect
 from wholebody.errors import WrongRecord
 from wholebody.motion.playback import posture_of
-from wholebody.processes.main import as_process, each_state
+from wholebody.processes.main import Ready, StateLoop
 from wholebody.realtime import until_told
-from wholebody.robots.robot import Robot
 
 CONTROLLER = "limbs"
 LOOK_AROUND = 0.1
 """s between two looks for new sources."""
 
 
-def run(name: str, robot: Robot, goes_on: Callable[[], bool]) -> None:
-    """Serve until told to end."""
+def main(name: str = "", robot: str = "", *, ready: Ready) -> None:
+    """Serve until SIGTERM or SIGINT."""
+    goes_on, loaded = until_told(), robots.load(robot)
     with connect(CONTROLLER, name) as connection:
-        if connection.joints != robot.joint_names:
-            raise WrongRecord(f"the robot that runs as '{name}' has other joints than {robot.name}")
+        if connection.joints != loaded.joint_names:
+            raise WrongRecord(f"the robot that runs as '{name}' has other joints than {robot}")
         connection.tick()
         begun = connection.tick()
-        server = LimbServer(robot, posture_of(connection.state), _period(connection, begun))
+        server = LimbServer(loaded, posture_of(connection.state), _period(connection, begun))
+        ready()
         serve(connection, server, LimbDesk(name, server), goes_on)
 
 
 def serve(connection: Connection, server: LimbServer, desk: LimbDesk, goes_on: Callable[[], bool]) -> None:
     """The loop: newest state, newest wishes, one step, one reference to the joints that were ever wished for."""
     looked, moved = -np.inf, np.zeros(len(server.follows), bool)
-    for going in each_state(connection, goes_on):
+    for going in StateLoop(connection, goes_on):
         if not going:
             return
         now = connection.now
@@ -57,12 +58,3 @@ def _period(connection: Connection, begun: float) -> float:
     beat = connection.state.tick
     now = connection.tick()
     return (now - begun) / max(1, connection.state.tick - beat)
-
-
-def main(name: str, robot: str) -> None:
-    """Serve until SIGTERM or SIGINT."""
-    run(name, robots.load(robot), until_told())
-
-
-if __name__ == "__main__":
-    as_process("limbs", main)

@@ -1,33 +1,116 @@
-"""How a module of ours is a process: python -m wholebody.cli.MODULE WORD …"""
+"""main: one of our processes, by its role: `wholebody process ROLE …`, or python -m wholebody.processes ROLE …"""
 
 from __future__ import annotations
 
+import argparse
+import importlib
+import inspect
 import sys
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 from wholebody.drivers.connection import Connection
+from wholebody.drivers.names import default_name
 from wholebody.errors import NoRobot, WholebodyError
+from wholebody.processes.launch_plan import LaunchPlan
+from wholebody.processes.registry import ROLES, Registration, Role, robot_of
+from wholebody.realtime import end_with
+
+PROGRAM = "wholebody process"
+Ready = Callable[[], None]
+"""What a process calls when others can use what it does."""
+Main = Callable[..., None]
+"""What a process does: its parameters are the options of its command, but `ready`."""
+
+HELP = {
+    "name": "The robot's name, if it is not 'robot'.",
+    "robot": "Which robot; the one that runs under the name, if left out.",
+    "scene": "What stands around it.",
+    "plan": "What to run, as `wholebody start` writes it.",
+    "until": "The process with which this one ends.",
+}
+CONVERTERS: dict[Any, Callable[[str], Any]] = {LaunchPlan: LaunchPlan.parse, Path: Path, str: str}
 
 
-def as_process(name: str, main: Callable[..., None]) -> None:
-    """Run it with the words of the command line; an error of ours becomes a line, and status 1."""
+def main(words: Sequence[str]) -> None:
+    """Be the process that the words of a command line ask for; an error of ours becomes a line, and status 1."""
+    parser = argparse.ArgumentParser(PROGRAM, description="Be one of the processes that other commands begin.")
+    roles = parser.add_subparsers(metavar="ROLE", dest="role", required=True)
+    for role in ROLES.values():
+        roles.add_parser(role.name, help=role.about, add_help=False)
+    role = ROLES[parser.parse_args(words[:1]).role]
     try:
-        main(*sys.argv[1:])
+        function: Main = importlib.import_module(role.module).main
+        _run(role, function, vars(_options(role, function).parse_args(words[1:])))
     except WholebodyError as error:
-        print(f"{name}: {error}", file=sys.stderr, flush=True)
+        print(f"{role.name}: {error}", file=sys.stderr, flush=True)
         sys.exit(1)
+
+
+def _run(role: Role, function: Main, given: dict[str, Any]) -> None:
+    """Enter the registry, and run."""
+    if until := given.pop("until"):
+        end_with(until)
+    warnings.showwarning = lambda message, *_: speaker(role)(str(message))
+    plan: LaunchPlan | None = given.get("plan")
+    name = plan.name if plan else given.get("name") or default_name()
+    if "name" in given:
+        given["name"] = name
+    if given.get("robot") == "":
+        given["robot"] = robot_of(name)
+    about = {key: str(given.get(key, "")) for key in ("robot", "scene")}
+    with Registration(role, name, given.get(role.each, ""), **about) as entry:
+        if plan:
+            entry.run(plan)
+        if "ready" in inspect.signature(function).parameters:
+            function(**given, ready=entry.ready)
+        else:
+            function(**given)
+
+
+def _options(role: Role, function: Main) -> argparse.ArgumentParser:
+    """The command line of a role: an option for each parameter of its `main`."""
+    parser = argparse.ArgumentParser(f"{PROGRAM} {role.name}", description=f"{role.name}: {role.about}.")
+    for each in inspect.signature(function, eval_str=True).parameters.values():
+        if each.name != "ready":
+            required = each.default is inspect.Parameter.empty
+            parser.add_argument(
+                f"--{each.name}",
+                type=CONVERTERS[each.annotation],
+                required=required,
+                default=None if required else each.default,
+                help=HELP.get(each.name),
+            )
+    parser.add_argument("--until", type=int, default=0, metavar="PROCESS", help=HELP["until"])
+    return parser
+
+
+def speaker(role: Role) -> Callable[[str], None]:
+    """What writes lines into the log, each after the role whose they are."""
+    return lambda text: print(f"{role.name}: {text}", flush=True)
 
 
 SLICE = 0.2
 """s of waiting for a state after which it looks around."""
 
 
-def each_state(connection: Connection, goes_on: Callable[[], bool]) -> Iterator[bool]:
-    """At each new state, whether to go on; where none comes, being told to end is the end. A robot may not go."""
-    while True:
-        if connection.wait(SLICE):
-            yield goes_on()
-        elif not goes_on():
-            return
-        elif not connection.alive:
-            raise NoRobot("the robot has gone; start it again: wholebody start")
+class StateLoop:
+    """A controller's loop: at each new state of the robot, whether to go on.
+
+    Where no state comes, being told to end is the end; NoRobot if the daemon has ended.
+    """
+
+    def __init__(self, connection: Connection, goes_on: Callable[[], bool]) -> None:
+        self._connection, self._goes_on = connection, goes_on
+
+    def __iter__(self) -> Iterator[bool]:
+        """Wait for each state."""
+        while True:
+            if self._connection.wait(SLICE):
+                yield self._goes_on()
+            elif not self._goes_on():
+                return
+            elif not self._connection.alive:
+                raise NoRobot("the robot has gone; start it again: wholebody start")

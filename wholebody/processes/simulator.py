@@ -1,23 +1,26 @@
-"""The simulator as a process: python -m wholebody.processes.simulator PLAN; `wholebody start` begins it."""
+"""The simulator as a process, `wholebody process simulator`; `wholebody start` begins it."""
 
 from __future__ import annotations
 
 from wholebody import robots
-from wholebody.processes.launch_plan import Plan
-from wholebody.processes.main import as_process
+from wholebody.processes.launch_plan import LaunchPlan
+from wholebody.processes.main import Ready, speaker
+from wholebody.processes.registry import SIMULATOR
 from wholebody.realtime import until_told
 from wholebody.simulation import Simulation
 from wholebody.simulation.lockstep import Pace, join
 
+say = speaker(SIMULATOR)
 
-def main(text: str) -> None:
+
+def main(plan: LaunchPlan, *, ready: Ready) -> None:
     """Be the simulator of the plan's robot until SIGTERM or SIGINT."""
-    plan = Plan.parse(text)
     goes_on = until_told()
     robot = robots.load(plan.robot)
     news = News()
     with Simulation(robot, plan.scene, physics=plan.physics, control_period=plan.period) as simulation:
         say(f"{robot.name}, {'with' if plan.physics else 'without'} physics")
+        ready()
         pace = join(simulation, plan.name, None if plan.fast else 1.0, goes_on, news.take)
     say(f"ended after {pace.simulated:.1f} s, at {pace.real_time:.2f} × real time, {pace.late} periods late")
 
@@ -36,12 +39,3 @@ class News:
         if pace.waiting != waiting:
             say("the daemon does not answer: the world stands still" if pace.waiting else "the daemon answers again")
         self._before = pace.trouble, pace.waiting
-
-
-def say(text: str) -> None:
-    """Write a line into the log."""
-    print(f"simulator: {text}", flush=True)
-
-
-if __name__ == "__main__":
-    as_process("simulator", main)

@@ -1,19 +1,14 @@
-"""The switchboard as a process: python -m wholebody.processes.switchboard ENDPOINT; `wholebody run` begins it."""
+"""What answers other machines as a process, `wholebody process switchboard`; `wholebody run` begins it."""
 
 from __future__ import annotations
 
-import sys
-
 from wholebody.parameters.far import Switchboard
-from wholebody.processes.main import as_process
+from wholebody.processes.main import Ready
+from wholebody.realtime import sleep_until_told
 
 
-def main(endpoint: str) -> None:
-    """Answer other machines until whoever began it closes the pipe, or dies."""
+def main(endpoint: str, name: str = "", *, ready: Ready) -> None:
+    """Answer other machines until SIGTERM or SIGINT."""
     with Switchboard(endpoint):
-        print("ready", flush=True)
-        sys.stdin.read()
-
-
-if __name__ == "__main__":
-    as_process("switchboard", main)
+        ready()
+        sleep_until_told()

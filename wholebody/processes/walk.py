@@ -1,6 +1,6 @@
-"""The walking controller as a process: it takes orders from anybody through channels, and says what becomes of them.
+"""The walking controller as a process: it takes goals from anybody through channels, and says what becomes of them.
 
-python -m wholebody.processes.walk NAME ROBOT [STABILIZER]; `wholebody walk` begins it, a WalkingClient talks to it.
+`wholebody process walk`; `wholebody walk` begins it too, a WalkingClient talks to it.
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ import numpy as np
 from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.behaviors.gait_parameters import walking_parameters
-from wholebody.behaviors.walking_desk import WalkingDesk
-from wholebody.behaviors.walking_orders import CONTROLLER
+from wholebody.behaviors.walking_goals import CONTROLLER
+from wholebody.behaviors.walking_server import WalkingServer
 from wholebody.channels import Channel, Reader
 from wholebody.drivers import Names
 from wholebody.drivers.connection import Connection, connect
-from wholebody.messages import Report
 from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import ControllerNames
-from wholebody.processes.main import as_process, each_state
+from wholebody.processes.main import Ready, StateLoop
 from wholebody.realtime import until_told
 
 SILENCE = 0.02
@@ -30,51 +29,44 @@ NOTHING_ELSE: dict[str, Any] = {"tasks": [], "constraints": [], "events": {}, "s
 """What controllers of tasks tell of themselves besides their parameters."""
 
 
-def run(name: str, robot: str, stabilizer: str, goes_on: Callable[[], bool]) -> None:
-    """Connect, and do what is ordered, until told to end."""
+def main(name: str = "", robot: str = "", stabilizer: str = "dcm", *, ready: Ready) -> None:
+    """Connect, and do what is asked, until SIGTERM or SIGINT."""
+    goes_on = until_told()
     walking = Walking(robots.load(robot), stabilizer=stabilizer)
     names = ControllerNames(Names(name).robot, CONTROLLER)
     with (
         connect(CONTROLLER, name, period=SILENCE) as connection,
         Desk(names, walking_parameters(walking), {"robot": robot, **NOTHING_ELSE}) as tuning,
-        WalkingDesk(walking, name) as desk,
-        Channel(Names(name).report, kind=Report) as channel,
+        WalkingServer(walking, name) as server,
+        Channel(Names(name).report) as channel,
         channel.reader() as report,
     ):
-        serve(connection, desk, tuning, report, goes_on)
+        ready()
+        serve(connection, server, tuning, report, goes_on)
 
 
 def serve(
-    connection: Connection, desk: WalkingDesk, tuning: Desk, report: Reader[Report], goes_on: Callable[[], bool]
+    connection: Connection, server: WalkingServer, tuning: Desk, report: Reader, goes_on: Callable[[], bool]
 ) -> None:
-    """The loop: newest state, orders, parameters, one cycle, one reference. Told to end, it comes to a stand first.
+    """The loop: newest state, goals, parameters, one cycle, one reference. Told to end, it comes to a stand first.
 
     Joints on which others have a lease, by the daemon's report, are left to them.
     """
-    walking, ending = desk.walking, False
-    for going in each_state(connection, goes_on):
+    walking, ending = server.walking, False
+    for going in StateLoop(connection, goes_on):
         time = connection.now
         if not ending and not going:
             ending = True
-            desk.end(time, "the controller was told to end")
+            server.preempt(time, "the controller was told to end")
             walking.stop()
         if not ending:
-            desk.serve(time)
+            server.serve(time)
         tuning.serve(time)
         if report.latest():
-            walking.leave(np.flatnonzero(report.message.leased))
-        if desk.moves:
+            walking.leave(np.flatnonzero(report.message["leased"]))
+        if server.moves:
             walking.cycle(connection.state, connection.reference)
             connection.put()
-        desk.tell(time)
+        server.tell(time)
         if ending and (walking.standing or not walking.up):
             return
-
-
-def main(name: str, robot: str, stabilizer: str = "dcm") -> None:
-    """Serve until SIGTERM or SIGINT."""
-    run(name, robot, stabilizer, until_told())
-
-
-if __name__ == "__main__":
-    as_process("walk", main)

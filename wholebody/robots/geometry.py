@@ -98,30 +98,6 @@ def height(robot: Robot) -> float:
     return float(highest[2] - lowest[2])
 
 
-def quaternion(rotation: Array) -> Array:
-    """The unit quaternion w x y z of a rotation, from its largest component."""
-    K = np.array(
-        [
-            rotation[0, 0] + rotation[1, 1] + rotation[2, 2],
-            rotation[0, 0] - rotation[1, 1] - rotation[2, 2],
-            rotation[1, 1] - rotation[0, 0] - rotation[2, 2],
-            rotation[2, 2] - rotation[0, 0] - rotation[1, 1],
-        ]
-    )
-    largest = int(np.argmax(K))
-    value = np.empty(4)
-    value[largest] = s = math.sqrt(1 + K[largest]) / 2
-    R = rotation
-    pairs = {
-        0: ((R[2, 1] - R[1, 2]), (R[0, 2] - R[2, 0]), (R[1, 0] - R[0, 1])),
-        1: ((R[2, 1] - R[1, 2]), (R[1, 0] + R[0, 1]), (R[0, 2] + R[2, 0])),
-        2: ((R[0, 2] - R[2, 0]), (R[1, 0] + R[0, 1]), (R[2, 1] + R[1, 2])),
-        3: ((R[1, 0] - R[0, 1]), (R[0, 2] + R[2, 0]), (R[2, 1] + R[1, 2])),
-    }
-    value[[i for i in range(4) if i != largest]] = np.array(pairs[largest]) / (4 * s)
-    return value
-
-
 def _corners(shape: Shape) -> list[tuple[Array, Array]]:
     """Points of a primitive that span it, each with how far it reaches along the world's axes from there."""
     none = np.zeros(3)

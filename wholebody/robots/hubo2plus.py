@@ -96,6 +96,7 @@ def robot() -> Robot:
             "home": both_sides({"?SR": -0.15, "?EB": -0.2} | FINGERS, mirrored="?SR"),
             "stand": both_sides(bent | FINGERS, mirrored="?SR"),
         },
+        drivers={"virtual": "simulator", "full": "hubo_can"},
         may_touch=pairs("Body_?HY Body_?HP", "Body_?SP Body_?SY", "Body_?KN Body_?AR"),
         published_mass=42.0,
         gaps=gaps_in(__doc__),

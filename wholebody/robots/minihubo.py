@@ -68,6 +68,7 @@ def robot() -> Robot:
             "home": both_sides({"?SR": -0.15, "?EB": -0.2}, mirrored="?SR"),
             "stand": both_sides(bent, mirrored="?SR"),
         },
+        drivers={"virtual": "simulator", "mini": "dynamixel"},
         may_touch=pairs("?HY ?HP", "?SP ?SY", "?KN ?AR"),
         published_mass=2.9,
         gaps=gaps_in(__doc__),

@@ -198,6 +198,7 @@ class Robot:
     postures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     gains: Mapping[str, Gain] = field(default_factory=dict)
     couplings: tuple[Coupling, ...] = ()
+    drivers: Mapping[str, str] = field(default_factory=lambda: {"virtual": "simulator"})  # what its tiers mean
     may_touch: frozenset[frozenset[str]] = frozenset()  # pairs of links whose contact is no collision
     published_mass: float | None = None
     source: str = ""

@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from wholebody import messages
 from wholebody.channels import Channel
+from wholebody.channels.owned import own_channel
 from wholebody.drivers import Names
 from wholebody.errors import BadReference, BadSimulation, SimulationDiverged
 from wholebody.messages import Mode, State
-from wholebody.parameters.owned import own_channel
 from wholebody.realtime import sleep_until
 from wholebody.simulation.objects import thing_record
 from wholebody.simulation.simulation import Simulation

@@ -42,6 +42,8 @@ class Simulation:
     `control_period` what one advance() takes, both in seconds. With `peaks`, forces are watched at each physics step.
     """
 
+    simulated = True
+
     def __init__(
         self,
         robot: Robot,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 from wholebody.errors import BadTask
 from wholebody.model.model import Model
+from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Bounds, Unit
 from wholebody.tasks import kinds
 from wholebody.tasks.kinds import ERROR_LIMIT_OF_FRAMES, Description
@@ -33,6 +34,10 @@ class CenterOfMassTask(Task):
     def describe(self, model: Model) -> Description:
         """The axes."""
         return Description(kinds.CENTER_OF_MASS, mask=kinds.axes_mask(self.axes))
+
+    def goal_here(self, snapshot: Snapshot) -> dict[str, Any]:
+        """Where the centre of mass is, on all axes."""
+        return {"goal": snapshot.com_in_world}
 
 
 PARTS = {"linear": slice(0, 3), "angular": slice(3, 6), "both": slice(0, 6)}

@@ -60,7 +60,7 @@ bool task_fits(const Task *task, const Tree *tree)
 {
     TaskNeeds needs = needs_of(task);
     bool fits = task->rows == needs.rows && task->length >= 3 + 6 * task->rows + needs.goals &&
-                (!needs.has_frame || (task->frame >= 0 && task->frame < tree->frames)) && task->reference < tree->frames;
+                (!needs.has_frame || task->frame >= 0) && task->frame < tree->frames && task->reference < tree->frames;
     for (int i = 0; i < task->joint_count; i++)
         fits = fits && task->joints[i] >= 0 && task->joints[i] < tree->nv;
     return fits;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class CenterOfPressureTask(Task):
     contact: str
     goal: Annotated[Vector2, Unit("m")]
     row_count = 2
+    goals: ClassVar[dict[str, Any]] = {}  # a state of motion says nothing of forces
 
     def describe(self, model: Model) -> Description:
         """The contact."""
@@ -65,6 +66,7 @@ class ContactForceTask(Task):
     contact: str
     goal: Annotated[Vector3, Unit("N")]
     row_count = 3
+    goals: ClassVar[dict[str, Any]] = {}  # a state of motion says nothing of forces
 
     def describe(self, model: Model) -> Description:
         """The contact."""
@@ -97,6 +99,7 @@ class ExternalForceTask(Task):
     stiffness: Annotated[Gain, Unit("1"), Bounds(0, GREATEST_GAIN)] = field(default=0.0, kw_only=True)
     damping: Annotated[Gain, Unit("1/s"), Bounds(0, GREATEST_GAIN)] = field(default=0.0, kw_only=True)
     row_count = 3
+    goals: ClassVar[dict[str, Any]] = {}  # a state of motion says nothing of forces
 
     def describe(self, model: Model) -> Description:
         """The frame."""
@@ -130,6 +133,7 @@ class InternalForceTask(Task):
     contact_b: str
     goal: Annotated[float, Unit("N")]
     row_count = 1
+    goals: ClassVar[dict[str, Any]] = {}  # a state of motion says nothing of forces
 
     def prepare(self) -> None:
         """Two contacts."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
+import numpy as np
+
+from wholebody.model.layout import Array
 from wholebody.model.model import Model
+from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Unit
 from wholebody.tasks import kinds
 from wholebody.tasks.kinds import ERROR_LIMIT_OF_FRAMES, Description
@@ -44,6 +48,10 @@ class CartesianPositionTask(Task):
         reference = -1 if self.reference is None else model.frame(self.reference)
         return Description(kinds.POSITION, model.frame(self.frame), reference, kinds.axes_mask(self.axes))
 
+    def goal_here(self, snapshot: Snapshot) -> dict[str, Any]:
+        """Where the point is, on all axes."""
+        return {"goal": (_seen(self, snapshot) @ [*self.point, 1.0])[:3]}
+
 
 @dataclass(eq=False, repr=False)
 class Orientation2DTask(Task):
@@ -64,6 +72,7 @@ class Orientation2DTask(Task):
     goal: Annotated[Vector3, Unit("1")]
     error_limit: Annotated[float, Unit("rad"), LIMIT_BOUNDS] = field(default=ERROR_LIMIT_OF_FRAMES, kw_only=True)
     row_count = 2
+    goals: ClassVar[dict[str, Any]] = {"goal": (1.0, 0.0, 0.0)}
 
     def prepare(self) -> None:
         """Bring both directions to unit length."""
@@ -73,6 +82,10 @@ class Orientation2DTask(Task):
     def describe(self, model: Model) -> Description:
         """The frame."""
         return Description(kinds.ORIENTATION_2D, model.frame(self.frame))
+
+    def goal_here(self, snapshot: Snapshot) -> dict[str, Any]:
+        """Where the axis points."""
+        return {"goal": snapshot.rotation(snapshot.model.frame(self.frame)) @ self.axis}
 
 
 @dataclass(eq=False, repr=False)
@@ -90,6 +103,7 @@ class Orientation3DTask(Task):
     reference: str | None = None
     error_limit: Annotated[float, Unit("rad"), LIMIT_BOUNDS] = field(default=ERROR_LIMIT_OF_FRAMES, kw_only=True)
     row_count = 3
+    goals: ClassVar[dict[str, Any]] = {"goal": (0.0, 0.0, 0.0, 1.0)}
 
     def prepare(self) -> None:
         """Bring the goal to unit length."""
@@ -105,6 +119,10 @@ class Orientation3DTask(Task):
         """The frames."""
         reference = -1 if self.reference is None else model.frame(self.reference)
         return Description(kinds.ORIENTATION_3D, model.frame(self.frame), reference)
+
+    def goal_here(self, snapshot: Snapshot) -> dict[str, Any]:
+        """How the frame is turned."""
+        return {"goal": _seen(self, snapshot)[:3, :3]}
 
 
 @dataclass(eq=False, repr=False)
@@ -128,6 +146,7 @@ class PoseTask(Task):
     reference: str | None = None
     error_limit: Annotated[float, Unit("1"), LIMIT_BOUNDS] = field(default=ERROR_LIMIT_OF_FRAMES, kw_only=True)
     row_count = 6
+    goals: ClassVar[dict[str, Any]] = {"goal_position": 0.0, "goal_orientation": (0.0, 0.0, 0.0, 1.0)}
 
     def prepare(self) -> None:
         """Bring the goal to unit length."""
@@ -143,3 +162,15 @@ class PoseTask(Task):
         """The frames."""
         reference = -1 if self.reference is None else model.frame(self.reference)
         return Description(kinds.POSE, model.frame(self.frame), reference, kinds.axes_mask("xyz"))
+
+    def goal_here(self, snapshot: Snapshot) -> dict[str, Any]:
+        """Where the frame is, and how it is turned."""
+        seen = _seen(self, snapshot)
+        return {"goal_position": seen[:3, 3], "goal_orientation": seen[:3, :3]}
+
+
+def _seen(task: Task, snapshot: Snapshot) -> Array:
+    """The placement of a task's frame, as seen from its reference; 4 × 4."""
+    where = task.describe(snapshot.model)
+    placement = snapshot.placement(where.frame)
+    return placement if where.reference < 0 else np.linalg.inv(snapshot.placement(where.reference)) @ placement

@@ -11,7 +11,8 @@ static double position_of(const Tree *tree, const Snapshot *now, int64_t column)
 
 static void ones_at(Columns J, int64_t column, int row)
 {
-    J.at[(size_t)column * (size_t)J.width + (size_t)row] = 1.0;
+    if (J.at)
+        J.at[(size_t)column * (size_t)J.width + (size_t)row] = 1.0;
 }
 
 /* Its numbers: a goal for each joint. */

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -79,6 +79,7 @@ class JointLimitTask(Task):
     lower: Annotated[Gain, Unit("rad")]
     upper: Annotated[Gain, Unit("rad")]
     margin: Annotated[float, Unit("rad"), Bounds(0, 1)] = 0.1
+    goals: ClassVar[dict[str, Any]] = {}
 
     @classmethod
     def of(

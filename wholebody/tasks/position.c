@@ -95,7 +95,7 @@ int fill_pose(const Task *task, const Tree *tree, const Snapshot *now, TaskColum
     int count = fill_point(task, tree, now, task->goal + 7, out);
     Task turning = *task;
     turning.goal += 3;
-    TaskColumns below = {{out.J.at + count, out.J.width}, out.error + count, out.velocity + count, out.bias + count,
+    TaskColumns below = {{out.J.at ? out.J.at + count : NULL, out.J.width}, out.error + count, out.velocity + count, out.bias + count,
                          out.activation + count, out.source + count};
     int turned = fill_orientation_3d(&turning, tree, now, below);
     for (int k = 0; k < turned; k++)

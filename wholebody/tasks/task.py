@@ -22,8 +22,9 @@ Your own task is one class:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -105,6 +106,9 @@ class Task(Packed):
     goal_acceleration: Annotated[Gain, Unit("1/s²")] = 0.0
     accumulated: Annotated[Gain, Unit("s")] = field(default=0.0, init=False)
 
+    goals: ClassVar[Mapping[str, Any]] = {"goal": 0.0}
+    """The parameters that a configuration may give as "here", each with its value until the loop begins."""
+
     def __post_init__(self) -> None:
         """Fill in the damping, if none is given."""
         follows = self.damping is None
@@ -175,6 +179,20 @@ class Task(Packed):
     def rows(self, snapshot: Snapshot) -> TaskRows:
         """What the task asks for: J v̇ + J̇ v = ẍ*."""
         return TaskRows(self.jacobian(snapshot), self.bias(snapshot), self.desired(snapshot))
+
+    def goal_here(self, snapshot: Snapshot) -> dict[str, Any]:
+        """The goals with which there is no error at this state: of `goal`, goal − e, as e is goal minus what is.
+
+        A task whose error is another difference, or whose goal has another name or size, says so itself.
+        """
+        goal, error, at = np.array(self.goal, ndmin=1), self.error(snapshot), self.selected(snapshot)  # type: ignore[attr-defined]
+        if goal[at].shape != error.shape:
+            raise BadTask(
+                f"task '{self.name}': its goal has {goal.size} numbers and its error {error.size}, so the goal that is "
+                f'"here" is not known; give {type(self).__name__} a method goal_here(self, snapshot)'
+            )
+        goal[at] -= error
+        return {"goal": goal if np.ndim(self.goal) else float(goal[0])}  # type: ignore[attr-defined]
 
     # --- for controllers -------------------------------------------------------------------------
 

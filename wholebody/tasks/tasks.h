@@ -55,8 +55,8 @@ static inline bool is_force_task(const Task *task)
     return task->kind >= TASK_CENTER_OF_PRESSURE;
 }
 
-/* Where the rows of one task go: its Jacobian as columns, from the first on, of a wide matrix whose entries are zero;
- * the rest as vectors with one number a row. */
+/* Where the rows of one task go: its Jacobian as columns, from the first on, of a wide matrix whose entries are zero
+ * (none, without such a matrix); the rest as vectors with one number a row. */
 typedef struct {
     Columns J;          /* nv x rows: the transposed Jacobian */
     double *error;

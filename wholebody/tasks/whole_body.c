@@ -17,7 +17,7 @@ static int fill_components(const Task *task, const Tree *tree, Quantity quantity
     for (int k = 0; k < quantity.size; k++) {
         if (!(task->mask & (1 << k)))
             continue;
-        for (size_t j = 0; j < nv; j++)
+        for (size_t j = 0; j < nv && J; j++)
             J[j][row] = jacobian[k][j];
         out.error[row] = task->goal[k] - quantity.value[k];
         out.velocity[row] = quantity.velocity[k];

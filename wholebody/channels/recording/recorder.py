@@ -48,8 +48,10 @@ class _Track:
     reader: Reader
     cdr: Cdr
     number: int
+    file: tuple[int, int] | None
     count: int = 0
     lost: int = 0
+    lost_before: int = 0  # of a channel of the same name that was removed
 
 
 def mcap_module(name: str) -> Any:
@@ -151,7 +153,7 @@ class Recorder:
                 track.number, when, track.cdr.encode(reader.raw), when, reader.sequence & 0xFFFFFFFF
             )
             track.count += 1
-            track.lost = reader.missed_total
+            track.lost = track.lost_before + reader.missed_total
 
     def _take_room(self) -> bool:
         """See that there is room for the next message; if the disk is full, `full` is set."""
@@ -182,10 +184,13 @@ class Recorder:
                 each.reader.close()
 
     def _look(self) -> None:
-        """Begin with channels that are new."""
+        """Begin with channels that are new, or made anew."""
         for name in directory.names():
-            if name in self._tracks or name in self._refused:
+            track = self._tracks.get(name)
+            if name in self._refused or (track and track.file == directory.identity(name)):
                 continue
+            if track:
+                self._drain(track)
             if any(fnmatch.fnmatchcase(name, pattern) for pattern in self.patterns):
                 try:
                     self._begin(name)
@@ -194,12 +199,17 @@ class Recorder:
                 self._drain_all()  # to open many takes longer than a channel keeps what it has
 
     def _begin(self, name: str) -> None:
+        file, before = directory.identity(name), self._tracks.get(name)
         channel = Channel(name)
         cdr = Cdr(name, channel.dtype)
         schema = self._writer.register_schema(cdr.name, "ros2msg", cdr.definition.encode())
         about = {LAYOUT: channel.layout.text}
         topic = "/" + name.replace(".", "/")
         number = self._writer.register_channel(topic, "cdr", schema, about)
-        self._tracks[name] = track = _Track(channel.reader(), cdr, number)
+        self._tracks[name] = track = _Track(channel.reader(), cdr, number, file)
+        if before:
+            track.count, track.lost, track.lost_before = before.count, before.lost, before.lost
+            self._shallow = [each for each in self._shallow if each is not before.reader]
+            before.reader.close()
         if channel.depth < SHALLOW:
             self._shallow.append(track.reader)

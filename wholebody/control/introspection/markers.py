@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from wholebody.channels.owned import Opened
 from wholebody.control.servo import Servo
 from wholebody.messages import Floats, Record, Rows
 from wholebody.model.snapshot import Snapshot
-from wholebody.parameters.owned import Opened
 from wholebody.parameters.records import ControllerNames
 from wholebody.rotations import quaternion_of_matrix
 from wholebody.tasks import (

@@ -17,6 +17,7 @@ import numpy as np
 
 from wholebody import messages
 from wholebody.channels import Channel
+from wholebody.channels.owned import Opened
 from wholebody.control.problem import CompoundTask
 from wholebody.control.servo import Servo
 from wholebody.model.layout import Array, Integers
@@ -25,7 +26,6 @@ from wholebody.parameters.bindings import Binding, Bindings
 from wholebody.parameters.desk import Desk, Matrix
 from wholebody.parameters.events import Events
 from wholebody.parameters.journal import Journal
-from wholebody.parameters.owned import Opened
 from wholebody.parameters.packed import DISABLED
 from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.reflection import About, Parameters, Slot

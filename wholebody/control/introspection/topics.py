@@ -18,10 +18,10 @@ from typing import Any
 
 from wholebody import messages
 from wholebody.channels.channel import Writer
+from wholebody.channels.owned import Opened
 from wholebody.control.servo import Servo
 from wholebody.errors import BadProblem, WrongRecord
 from wholebody.parameters.bindings import InputBinding
-from wholebody.parameters.owned import Opened
 from wholebody.parameters.records import ControllerNames, value_record
 
 Read = Callable[[Servo], Any]

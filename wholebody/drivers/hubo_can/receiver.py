@@ -6,7 +6,6 @@ power board's. Anything else is noted when it comes.
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Callable
 
@@ -18,6 +17,7 @@ from wholebody.drivers.hubo_can.replies import Power, Tilt, neck_angle, read_sta
 from wholebody.drivers.hubo_can.wiring import Board, SensorNode, Wiring
 from wholebody.messages import ForceTorque, Imu, Measured, MeasuredMotion, MeasuredWrench, State
 from wholebody.robots.robot import Robot
+from wholebody.rotations import quaternion_of_roll_pitch
 
 _TWO = struct.Struct("<ii").unpack
 _WRENCH = int(MeasuredWrench.FORCE_Z | MeasuredWrench.TORQUE_X | MeasuredWrench.TORQUE_Y)
@@ -165,7 +165,7 @@ class Listening:
         reading = replies.read_motion(data)
         if reading is None:
             return False
-        record.orientation[:] = quaternion(reading.roll, reading.pitch)
+        record.orientation[:] = quaternion_of_roll_pitch(reading.roll, reading.pitch)
         record.angular_velocity[:] = (reading.roll_rate, reading.pitch_rate, 0.0)
         record.measured = _MOTION
         self.answered[slot] = 1
@@ -186,9 +186,3 @@ class Listening:
         self.power = reading
         self.answered[slot] = 1
         return True
-
-
-def quaternion(roll: float, pitch: float) -> tuple[float, float, float, float]:
-    """The rotation Ry(pitch) Rx(roll) as x y z w: an orientation without yaw."""
-    sr, sp, cr, cp = math.sin(roll / 2), math.sin(pitch / 2), math.cos(roll / 2), math.cos(pitch / 2)
-    return cp * sr, sp * cr, -sp * sr, cp * cr

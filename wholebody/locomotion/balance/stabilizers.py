@@ -9,13 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Protocol
 
 import numpy as np
 
-from wholebody import _kernels
-from wholebody.errors import UnknownName
+from wholebody import _kernels, plugins
 from wholebody.estimation import Balance, SupportNoise
 from wholebody.locomotion.walking.footsteps import Place
 from wholebody.locomotion.walking.swing import FootPoint
@@ -63,24 +61,13 @@ class Stabilizer(Protocol):
         ...
 
 
-NAMES = {
-    "none": "stabilizers:OpenLoop",
-    "dcm": "dcm_stabilizer:DcmStabilizer",
-    "rough": "dcm_stabilizer:RoughStabilizer",
-    "regions": "region_stabilizer:RegionStabilizer",
-    "ankle": "ankle_strategy:AnkleBalance",
-    "damping": "ankle_strategy:LegDamping",
-}
-"""What there is: the pattern alone; feedback of the divergent component, and the same with feet that feel the ground;
-the thesis's; two simple ones of Hubo-Ach."""
-
-
 def stabilizer_named(name: str, model: Model) -> Stabilizer:
-    """The stabilizer of a name, for a robot."""
-    if name not in NAMES:
-        raise UnknownName("stabilizer", name, NAMES)
-    module, _, kind = NAMES[name].partition(":")
-    make: Callable[[Model], Stabilizer] = getattr(import_module(f"wholebody.locomotion.balance.{module}"), kind)
+    """The stabilizer of a name, for a robot: an entry point of `wholebody.stabilizers`, or path/to/file.py:Class.
+
+    Ours: none (the pattern alone), dcm (feedback of the divergent component), rough (the same with feet that feel the
+    ground), regions (the thesis's), ankle and damping (two simple ones of Hubo-Ach).
+    """
+    make: Callable[[Model], Stabilizer] = plugins.load("stabilizers", name)
     return make(model)
 
 

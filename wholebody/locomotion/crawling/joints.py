@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from wholebody import _kernels
-from wholebody.kinematics.inverse_goals import rotation_gap
+from wholebody.kinematics.inverse_rates import rotation_gap
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot

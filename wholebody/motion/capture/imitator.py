@@ -17,17 +17,17 @@ from scipy.ndimage import gaussian_filter1d
 
 from wholebody.errors import BadMotion
 from wholebody.kinematics.inverse import InverseKinematics
-from wholebody.kinematics.inverse_goals import ComGoal, Goal, PointGoal
 from wholebody.model.model import Model
 from wholebody.model.support import SupportPolygon
 from wholebody.motion.capture.gait import Flags
 from wholebody.motion.capture.limbs import ImitatingLimb, moving_joints
 from wholebody.motion.trajectory import Array
+from wholebody.tasks import CartesianPositionTask, CenterOfMassTask
 
 Progress = Callable[[float], None]
 
 BEARS, FLIES, COM, BEHIND = 100.0, 50.0, 50.0, 5.0
-"""Weights of the goals, per m²."""
+"""Weights of the tasks, per m²."""
 
 TOLERANCE = 1e-5
 """Metres: coarser ones make joints tremble from row to row."""
@@ -54,6 +54,14 @@ class Imitator:
             if limb.behind
         }
         self._trunk_from_com = at.position(0)[:2] - at.com_in_world[:2]
+        self._limbs = [CartesianPositionTask(limb.frame, limb.frame, 0.0) for limb in limbs]
+        self._knees = {
+            limb.part: CartesianPositionTask(limb.behind, limb.behind, 0.0, axes="z") for limb in limbs if limb.behind
+        }
+        root = model.robot.root
+        self._balance = (
+            CenterOfMassTask("com", 0.0, axes="xy") if with_com else CartesianPositionTask("com", root, 0.0, axes="xy")
+        )
         self._solvers: dict[tuple[tuple[bool, ...], bool], InverseKinematics] = {}
 
     def solve(self, q: Array, places: Array, bearing: tuple[bool, ...], com: Array, homing: bool = True) -> Array:
@@ -63,12 +71,13 @@ class Imitator:
         """
         if (bearing, homing) not in self._solvers:
             self._solvers[bearing, homing] = self._solver(bearing, homing)
-        targets = list(self.targets(places, q))
+        for task, target in zip(self._limbs, self.targets(places, q), strict=True):
+            task.goal = target
         for limb, place in zip(self.limbs, places, strict=True):
             if limb.behind:
-                targets.append(np.array([0.0, 0.0, self._behind[limb.part] + place[2]]))
-        targets.append(np.array([*(com if self._with_com else com + self._trunk_from_com), 0.0]))
-        return self._solvers[bearing, homing].solve(q, targets).q
+                self._knees[limb.part].goal[2] = self._behind[limb.part] + place[2]
+        self._balance.goal[:2] = com if self._with_com else com + self._trunk_from_com
+        return self._solvers[bearing, homing].solve(q).q
 
     def targets(self, places: Array, q: Array) -> Array:
         """Where the frames of the limbs are to be when limbs are at places over the ground, turned as they are at q.
@@ -108,18 +117,13 @@ class Imitator:
         return np.array([self.solve(*each, homing=False) for each in zip(calm, places, flags, com, strict=True)])
 
     def _solver(self, bearing: tuple[bool, ...], homing: bool) -> InverseKinematics:
-        nowhere = np.zeros(3)
-        goals: list[Goal] = [
-            PointGoal(limb.frame, nowhere, BEARS if bears else FLIES)
-            for limb, bears in zip(self.limbs, bearing, strict=True)
-        ]
-        goals += [PointGoal(limb.behind, nowhere, BEHIND, "z") for limb in self.limbs if limb.behind]
-        root = self.model.robot.root
-        goals.append(ComGoal(nowhere, COM, "xy") if self._with_com else PointGoal(root, nowhere, COM, "xy"))
+        weights = {task.name: BEARS if bears else FLIES for task, bears in zip(self._limbs, bearing, strict=True)}
+        weights |= {knee.name: BEHIND for knee in self._knees.values()} | {self._balance.name: COM}
         return InverseKinematics(
             self.model,
-            goals,
+            [*self._limbs, *self._knees.values(), self._balance],
             fixed=None,
+            weights=weights,
             joints=self._joints,
             home=self.home if homing else None,
             max_iterations=25,

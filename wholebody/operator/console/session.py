@@ -14,11 +14,12 @@ from wholebody import messages
 from wholebody.channels import Channel
 from wholebody.drivers import Answer, Names
 from wholebody.drivers.connection import Connection, connect
-from wholebody.errors import BadMessage, ChannelNotFound, HardwareError, NoRobot, UnknownName
+from wholebody.errors import BadMessage, HardwareError, NoRobot, UnknownName
 from wholebody.messages import ALL_JOINTS, Verb, labels
 from wholebody.operator.monitor.status_view import JointView, Picture, text
 from wholebody.operator.monitor.tables import wide_console
-from wholebody.operator.monitor.watcher import Watcher, nothing_runs
+from wholebody.operator.monitor.watcher import Watcher
+from wholebody.processes.registry import DAEMON, nothing_runs, process_of
 
 EVERY = "all"
 """What stands for all joints where a joint is asked for."""
@@ -115,14 +116,10 @@ def finite(word: str) -> float:
 
 def daemon_of(name: str) -> int:
     """The process of the daemon that runs a robot; NoRobot if there is none."""
-    try:
-        with Channel(Names(name).tick) as channel:
-            processes = channel.writer_processes()
-    except ChannelNotFound:
-        processes = []
-    if not processes:
+    process = process_of(DAEMON, name)
+    if process is None:
         raise NoRobot(nothing_runs(Names(name).robot))
-    return processes[0]
+    return process
 
 
 class Requests:

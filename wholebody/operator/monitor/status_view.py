@@ -114,7 +114,7 @@ class Picture:
 
     name: str
     robot: str  # empty if its daemon was not started by us
-    behind: str  # what stands behind the daemon: virtual, loopback, simulated full …
+    behind: str  # what stands behind the daemon: simulator, loopback, simulated hubo_can …
     process: int | None  # of the daemon; None: it is not running
     uptime: float  # s
     silent: float  # s since the last state

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -24,7 +22,7 @@ from wholebody.operator.monitor.status_view import (
     stage_views,
     text,
 )
-from wholebody.processes.launch_plan import plan_of
+from wholebody.processes.registry import DAEMON, nothing_runs, plan_of, running_as
 
 LOOK_BACK = 1000
 """Cycles that the table of the stages is made of, at most."""
@@ -73,7 +71,7 @@ class Watcher:
         state, report, tick, process = self._state.take(), self._report.take(), self._tick.take(), self.process
         if state is None:
             raise NoRobot(nothing_runs(self.names.robot))
-        past = self._state.past(RECENT)
+        past, uptime = self._state.past(RECENT), self._uptime(tick)
         robot, behind, groups = self._description(process)
         names = [] if report is None else [text(name) for name in report.controller]
         wanted = {
@@ -87,7 +85,7 @@ class Watcher:
             robot=robot,
             behind=behind,
             process=process,
-            uptime=uptime(process),
+            uptime=uptime,
             silent=self._state.age,
             time=state.time,
             tick=state.tick,
@@ -103,7 +101,7 @@ class Watcher:
             if report is None
             else {kind.name.lower().replace("_", " "): int(report.refused[kind]) for kind in Refusal},
             stages=self._stages(),
-            events=self._recent_events(uptime(process)),
+            events=self._recent_events(uptime),
         )
 
     def velocity_limits(self) -> dict[str, float]:
@@ -159,7 +157,7 @@ class Watcher:
     def _description(self, process: int | None) -> tuple[str, str, dict[str, str]]:
         """The robot's name, what is behind it, and the group of each joint; remembered when the daemon has gone."""
         if process is not None and process != self._known[0]:
-            plan = plan_of(process)
+            plan = plan_of(self.names.robot)
             groups: dict[str, str] = {}
             if plan is not None:
                 try:
@@ -170,16 +168,11 @@ class Watcher:
             self._known = process, plan.robot if plan else "", plan.behind if plan else "", groups
         return self._known[1:]
 
-
-def nothing_runs(name: str) -> str:
-    """What to say when there is no daemon."""
-    return f"no robot called '{name}' is running; start one: wholebody start hubo2plus"
-
-
-def uptime(process: int | None) -> float:
-    """Seconds since a process began; 0 if it is gone."""
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    def _uptime(self, tick: Tick | None) -> float:
+        """Seconds since the daemon began; by its beats, if it is not one that we began, and 0 if it is gone."""
+        if self.process is None:
+            return 0.0
+        ours = running_as(DAEMON, self.names.robot)
+        if ours is not None:
+            return time.monotonic() - ours.begun
+        return 0.0 if tick is None else float(tick.number * tick.period)

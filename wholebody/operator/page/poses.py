@@ -11,8 +11,9 @@ from wholebody.channels import Channel, Reader
 from wholebody.drivers import Names
 from wholebody.errors import ChannelError
 from wholebody.messages import State
-from wholebody.robots.geometry import quaternion, standing
+from wholebody.robots.geometry import standing
 from wholebody.robots.robot import Array, Joint, Placement, Robot, Shape
+from wholebody.rotations import quaternion_of_matrix
 
 
 class Poses:
@@ -88,4 +89,4 @@ def _placement(placement: Placement) -> dict[str, Any]:
 
 def xyzw(rotation: Array) -> Array:
     """The unit quaternion of a rotation, the scalar last, as pages and states have it."""
-    return np.roll(quaternion(rotation), -1)
+    return quaternion_of_matrix(rotation)

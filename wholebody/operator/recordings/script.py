@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 
 from wholebody.behaviors.walking_client import WalkingClient
-from wholebody.behaviors.walking_orders import Stage
-from wholebody.errors import BadFootsteps, NoController, NoRobot, OrderNotDone
+from wholebody.errors import BadFootsteps, GoalNotDone, NoController
 from wholebody.locomotion.walking.footsteps import Feet, Footstep, Place, StepLimits, in_place, to_place
 from wholebody.processes import lifecycle
-from wholebody.processes.launch_plan import plan_of
+from wholebody.processes.registry import Role, robot_of
+from wholebody.services import Stage
 
 Act = Callable[[float], float]
 """What is no order to the robot, such as to push it: with a number, and for how many seconds to wait then."""
@@ -95,9 +93,9 @@ class Script:
         if not reports or not reports[-1].stage.final:
             return False
         last = reports[-1]
-        if last.stage is not Stage.COMPLETED:
+        if last.stage is not Stage.SUCCEEDED:
             self.trouble = f"'{self.now}' was {last.stage.name.lower()}: {last.text}"
-        return last.stage is Stage.COMPLETED
+        return last.stage is Stage.SUCCEEDED
 
     def _read(self, line: str) -> tuple[str, float]:
         known = (*ORDERS, *self._acts)
@@ -111,21 +109,19 @@ class Script:
         raise BadFootsteps(f"'{line}' is no order; say one of {', '.join(known)} and a number, such as 'walk 2'")
 
 
-STARTING = 60.0
-"""s. How long a controller may take to start."""
 LOOK_EVERY = 0.02  # s
 
 
 class Process(NamedTuple):
-    """A controller that can be begun: who talks to it, its module, and what it is told beside the robot's names."""
+    """A controller that can be begun: who talks to it, its role, and options beside the robot's name."""
 
     client: type[WalkingClient]
-    module: str
-    arguments: tuple[str, ...] = ()
+    role: Role
+    options: Mapping[str, Any] = {}
 
 
 def follow(name: str, lines: Sequence[str], controller: Process, console: Console) -> None:
-    """Tell the robot one line after the other, and say when each is done; OrderNotDone if one is not."""
+    """Tell the robot one line after the other, and say when each is done; GoalNotDone if one is not."""
     script = Script(lines)
     with ExitStack() as stack:
         robot = _joined(stack, name, controller)
@@ -142,7 +138,7 @@ def follow(name: str, lines: Sequence[str], controller: Process, console: Consol
                 raise NoController(f"{robot} has ended")
             time.sleep(LOOK_EVERY)
     if script.trouble:
-        raise OrderNotDone("not done", script.trouble)
+        raise GoalNotDone("not done", script.trouble)
 
 
 def _joined(stack: ExitStack, name: str, controller: Process) -> WalkingClient:
@@ -150,11 +146,7 @@ def _joined(stack: ExitStack, name: str, controller: Process) -> WalkingClient:
     try:
         return stack.enter_context(controller.client(name, timeout=0.0))
     except NoController:
-        plan = plan_of(lifecycle.process_of(lifecycle.DAEMON, name))
-        if plan is None:
-            raise NoRobot(f"no robot called '{name}' is running; start one: wholebody start hubo2plus") from None
-    command = [sys.executable, "-m", controller.module, name, plan.robot, *controller.arguments]
-    child = subprocess.Popen(command)
-    stack.callback(child.wait)
-    stack.callback(child.terminate)
-    return stack.enter_context(controller.client(name, timeout=STARTING))
+        robot = robot_of(name)
+    child = stack.enter_context(lifecycle.beside(controller.role, name=name, robot=robot, **controller.options))
+    child.until_ready()
+    return stack.enter_context(controller.client(name))

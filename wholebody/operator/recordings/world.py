@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from wholebody.behaviors.walking_client import WalkingClient
-from wholebody.drivers import SteadyClock
 from wholebody.errors import NoController
 from wholebody.operator.recordings.film import Film
 from wholebody.operator.recordings.script import Script
@@ -44,7 +43,7 @@ class WalkedWorld(Simulation):
         self.pushed: list[tuple[float, float, float]] = []  # time, and force in world
         self.rows: list[tuple[float, ...]] = []
         self.client: WalkingClient | None = None
-        self._name = name
+        self.name = name
         self._height = float(self.com_in_world[2])
 
     def advance(self) -> None:
@@ -56,7 +55,7 @@ class WalkedWorld(Simulation):
         if self.client is None:
             if periods % LOOK_EVERY == 0:
                 with contextlib.suppress(NoController):
-                    self.client = WalkingClient(self._name, timeout=0.0)
+                    self.client = WalkingClient(self.name, timeout=0.0)
         else:
             self.script.go_on(self.client, self.time)
         if self.script.now and self.film is not None:
@@ -120,21 +119,3 @@ class WalkedWorld(Simulation):
             f"it {verdict} after {self.time:.1f} s, {self.where()}; tilt at most {tilt:.1f}°{pushes}, "
             f"{self.time / max(seconds, 1e-9):.1f} × real time"
         )
-
-
-class PacedSimulation(Simulation):
-    """A Simulation whose beats come in real time; beats that went by are counted, and simulated time waits for them."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._beat = SteadyClock(self.period)
-
-    def tick(self) -> float:
-        """Wait for the beat, then let one control period go by."""
-        self._beat.tick()
-        return super().tick()
-
-    @property
-    def missed(self) -> int:  # type: ignore[override]
-        """Beats of real time that went by unused."""
-        return self._beat.missed

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from wholebody.behaviors.walking_orders import Doing
+from wholebody.behaviors.walking_goals import Doing
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.messages import Report, State, Status, labels

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import secrets
-import signal
 import ssl
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,17 +15,15 @@ import typer
 
 from wholebody import messages, robots
 from wholebody.behaviors.arms import hands
-from wholebody.behaviors.reaching_orders import CONTROLLER as ARMS
-from wholebody.behaviors.walking_orders import CONTROLLER as LEGS
 from wholebody.channels import Channel
+from wholebody.channels.owned import Opened
 from wholebody.drivers import Names
-from wholebody.errors import BadConfiguration, ChannelError, DeskTaken, NoRobot, TooManyWriters, UnknownName
-from wholebody.operator.console.session import daemon_of
+from wholebody.errors import BadConfiguration, DeskTaken, TooManyWriters, UnknownName
 from wholebody.operator.map import Block, Map, read_map
-from wholebody.operator.rcp.users import ROLES, Role, User, entry, read_users
-from wholebody.parameters.owned import Opened
+from wholebody.operator.rcp.users import ROLES, User, entry, read_users
+from wholebody.operator.rcp.users import Role as UserRole
 from wholebody.processes import lifecycle
-from wholebody.processes.launch_plan import Plan, plan_of
+from wholebody.processes.registry import ARMS, CAMERA, WALK, Role, plan_of, process_of
 
 NameOption = Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")]
 RobotOption = Annotated[str, typer.Option(help="Which robot it is, if its daemon was not started by us.")]
@@ -50,53 +44,17 @@ CameraOption = Annotated[
 KeyOption = Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's key, if it is not in it.")]
 
 
-def plan_of_robot(name: str) -> Plan | None:
-    """How the robot of a name was started; None if not by us. NoRobot if it does not run."""
-    return plan_of(daemon_of(Names(name).robot))
-
-
-def robot_of(name: str, robot: str) -> str:
-    """Which robot runs under a name."""
-    plan = plan_of_robot(name)
-    if not robot and plan is None:
-        raise NoRobot("nobody can tell which robot that is; say --robot hubo2plus, or whatever it is")
-    return robot or (plan.robot if plan else "")
-
-
 def map_of(name: str, file: Path | None) -> Map:
     """The map of a file, or of the scene that a simulated robot is in."""
     if file is not None:
         return read_map(file)
-    plan = plan_of_robot(name)
+    plan = plan_of(name)
     if plan is None or plan.scene == "flat":
         return Map()
     from wholebody.simulation.scenes import footprints
 
     found = footprints(plan.scene)
     return Map([Block(*each) for each in found if not each.stand], [Block(*each) for each in found if each.stand])
-
-
-def end_when_told() -> None:
-    """Let SIGTERM cancel the running task, which then says good-bye to all, rather than break it off anywhere."""
-    task = asyncio.current_task()
-    assert task is not None
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-
-
-@contextlib.contextmanager
-def beside(name: str, *command: str) -> Iterator[None]:
-    """A process of ours that ends with us, if we are told to end; what it says is in the robot's log."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    log = lifecycle.log_file(Names(name).robot)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as output:
-        command = (sys.executable, "-m", *command)
-        child = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
-    try:
-        yield
-    finally:
-        child.terminate()
-        child.wait()
 
 
 @contextlib.contextmanager
@@ -106,17 +64,16 @@ def controllers(name: str, robot: str, wanted: bool) -> Iterator[None]:
     They move nothing before they are told, and come to a stand before they end.
     """
     with contextlib.ExitStack() as stack:
-        found = {LEGS: "walk"} | ({ARMS: "arms"} if hands(robots.load(robot)) else {})
-        for controller, process in found.items():
-            if wanted and not _runs(name, controller):
-                stack.enter_context(beside(name, f"wholebody.processes.{process}", Names(name).robot, robot))
+        for role in (WALK, ARMS) if hands(robots.load(robot)) else (WALK,):
+            if wanted and process_of(role, name) is None:
+                stack.enter_context(_beside(role, name, robot))
         yield
 
 
-def _runs(name: str, controller: str) -> bool:
-    with contextlib.suppress(ChannelError), Channel(Names(name).doing(controller)) as there:
-        return bool(there.writer_processes())
-    return False
+def _beside(role: Role, name: str, robot: str, **options: str) -> contextlib.AbstractContextManager[lifecycle.Child]:
+    """A process of ours that ends with us; what it says is in the robot's log."""
+    log = lifecycle.log_file(Names(name).robot)
+    return lifecycle.beside(role, log=log, name=Names(name).robot, robot=robot, **options)
 
 
 def _has_things(scene: str) -> bool:
@@ -131,12 +88,12 @@ def camera(name: str, wanted: bool, pictures: bool = True) -> Iterator[None]:
 
     If nobody wants pictures it is there to find things, and only where there are any.
     """
-    plan = plan_of_robot(name)
-    simulated = plan is not None and plan.tier == "virtual" and not plan.loopback
+    plan = plan_of(name)
+    simulated = plan is not None and plan.behind == "simulator"
     if plan is None or not (wanted and simulated and (pictures or _has_things(plan.scene))):
         yield
         return
-    with beside(name, "wholebody.processes.camera", Names(name).robot, plan.robot, plan.scene):
+    with _beside(CAMERA, name, plan.robot, scene=plan.scene):
         yield
 
 
@@ -165,7 +122,7 @@ def new_user(name: str, role: str) -> tuple[str, str]:
     if role not in ROLES:
         raise UnknownName("role", role, ROLES)
     secret = secrets.token_urlsafe(12)
-    return entry(User.new(name, Role(ROLES[role]), secret)), secret
+    return entry(User.new(name, UserRole(ROLES[role]), secret)), secret
 
 
 class DeskPlace(Opened):

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from wholebody.behaviors.reaching import Reaching
-from wholebody.behaviors.walking_orders import Doing, Report
-from wholebody.behaviors.walking_orders import Stage as Become
+from wholebody.behaviors.walking_goals import Doing
 from wholebody.drivers import Answer, Names
 from wholebody.errors import BadRobot, NoController, WholebodyError
 from wholebody.messages import Verb
@@ -32,6 +31,8 @@ from wholebody.operator.robot.object_search import Looking
 from wholebody.operator.robot.settings import BodySettings, LiveParameters
 from wholebody.operator.robot.steps import Step
 from wholebody.robots import Robot
+from wholebody.services import Report
+from wholebody.services import Stage as Become
 
 LOG = logging.getLogger(__name__)
 ANSWER_WITHIN = 1.0
@@ -286,7 +287,7 @@ class WalkingBody:
         end = next((each for each in reports if each.stage.final), None)
         if end is None:
             return
-        if end.stage is not Become.COMPLETED:
+        if end.stage is not Become.SUCCEEDED:
             self._fail(end.text or end.stage.name.lower())
         elif self._errand is not None:
             self._go_on()

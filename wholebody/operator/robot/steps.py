@@ -9,8 +9,8 @@ from typing import Protocol
 
 from wholebody.behaviors.reaching_client import ReachingClient
 from wholebody.behaviors.walking_client import WalkingClient
-from wholebody.behaviors.walking_orders import Report, Stage
 from wholebody.operator.rcp.body import Underway
+from wholebody.services import Report, Stage
 
 
 class Step(Protocol):
@@ -68,10 +68,10 @@ class Until:
     what: str = "looks"
 
     def reports(self) -> Sequence[Report]:
-        """Completed when it is so; failed if it is not in time."""
+        """Succeeded when it is so; failed if it is not in time."""
         time = self.now()
         if self.so():
-            return (Report(0, Stage.COMPLETED, "", time),)
+            return (Report(0, Stage.SUCCEEDED, "", time),)
         return (Report(0, Stage.FAILED, self.complaint(), time),) if time > self.latest else ()
 
     def underway(self) -> Underway:

@@ -12,6 +12,7 @@ import numpy as np
 
 from wholebody.errors import BadRobot
 from wholebody.robots.robot import Array
+from wholebody.rotations import matrix_of_quaternion
 
 Attributes = Mapping[str, str]
 ACTUATORS = ("general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion")
@@ -169,15 +170,8 @@ def about(axis: Array, angle: float) -> Array:
 
 
 def of_quaternion(wxyz: tuple[float, ...]) -> Array:
-    """Rotation of a quaternion with the scalar first."""
-    w, x, y, z = np.array(wxyz) / np.linalg.norm(wxyz)
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    """Rotation of a quaternion of any length, with the scalar first."""
+    return matrix_of_quaternion(np.roll(wxyz, -1) / np.linalg.norm(wxyz))
 
 
 def turning_z_to(direction: Array) -> Array:

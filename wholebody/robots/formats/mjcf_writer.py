@@ -14,9 +14,9 @@ import numpy as np
 from wholebody.errors import RobotWarning
 from wholebody.robots.formats.meshes import bounds, unreadable
 from wholebody.robots.formats.urdf import text_of
-from wholebody.robots.geometry import quaternion
 from wholebody.robots.masses import Body, fused
 from wholebody.robots.robot import Array, Joint, Link, Placement, Robot, Shape
+from wholebody.rotations import quaternion_of_matrix
 
 Meshes = dict[tuple[str, tuple[float, ...]], str]
 CAMERA_AXES = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
@@ -94,7 +94,7 @@ def _assets(root: ET.Element, robot: Robot) -> Meshes:
 
 def _quaternion(rotation: Array) -> str:
     """w x y z, MuJoCo's order."""
-    return text_of(tuple(quaternion(rotation)))
+    return text_of(tuple(np.roll(quaternion_of_matrix(rotation), 1)))
 
 
 def _body(

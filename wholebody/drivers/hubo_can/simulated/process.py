@@ -11,14 +11,12 @@ import argparse
 import json
 import math
 import select
-import signal
 import socket
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from operator import itemgetter
-from types import FrameType
 from typing import Any, NamedTuple
 
 from wholebody.drivers.hubo_can.frames import Frame
@@ -26,7 +24,7 @@ from wholebody.drivers.hubo_can.simulated.wire import NO_FAULTS, Faults, Rack
 from wholebody.drivers.interface import Plant
 from wholebody.drivers.names import default_name
 from wholebody.errors import HardwareError, WholebodyError
-from wholebody.realtime import realtime
+from wholebody.realtime import realtime, until_told
 from wholebody.robots.robot import Robot
 
 IDLE = 0.005
@@ -210,17 +208,11 @@ def run_boards(
 
         plant = Drives(robot)
     station = Station(Rack(robot, plant, faults=faults, seed=seed, homed=homed), name)
-    stopped: list[int] = []
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        stopped.append(number)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
+    goes_on = until_told()
     if priority:
         realtime(priority)
     try:
-        station.run(lambda: not stopped)
+        station.run(goes_on)
     finally:
         station.close()
 

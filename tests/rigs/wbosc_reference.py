@@ -24,9 +24,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from wbosc_reference_levels import Dynamics, Stacked, shared, truncated, truncated_inverse
 
 from wholebody.control.problem import Problem
-from wholebody.control.reference_levels import Dynamics, Stacked, shared, truncated, truncated_inverse
 from wholebody.control.wbosc import TASK_TOLERANCE
 from wholebody.model.layout import Array, Integers
 from wholebody.model.snapshot import Snapshot

@@ -1,4 +1,4 @@
-"""Channels that belong to a controller: those that one of another configuration left behind are made anew."""
+"""Channels that belong to a process: those that one of another configuration left behind are made anew."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from wholebody.channels import Channel, Writer, directory
+from wholebody.channels import directory
+from wholebody.channels.channel import Channel, Writer
 from wholebody.errors import LayoutMismatch, StaleChannel
 
 M = TypeVar("M", bound=np.generic)

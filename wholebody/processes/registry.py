@@ -1,0 +1,234 @@
+"""Registry: which processes there are, and which of them run: each says what it is on a channel that only it writes.
+
+A record on `NAME.process.ROLE` says what runs; whether it still does, the channel knows: its writer lives, or does not.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import wholebody
+from wholebody.channels import Channel, directory
+from wholebody.channels.owned import Opened
+from wholebody.drivers import Names
+from wholebody.errors import BadMessage, ChannelError, NoRobot, RoleTaken, TooManyWriters
+from wholebody.messages import Dtype
+from wholebody.processes.launch_plan import LaunchPlan
+
+PLACE = "process"
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a process does for a robot, the module whose `main` it is, and how its processes are found and told apart.
+
+    channel: which only a process of this role writes, also one that is not ours; without, its record in the registry.
+    each: the option by which several of them for one robot differ.
+    """
+
+    name: str
+    about: str
+    channel: Callable[[Names], str] | None = None
+    each: str = ""
+
+    @property
+    def module(self) -> str:
+        """Where its `main` is."""
+        return f"wholebody.processes.{self.name}"
+
+    def record_channel(self, robot: str, label: str = "") -> str:
+        """Where its process says what it is."""
+        label = re.sub(r"[^A-Za-z0-9_-]+", "-", label)
+        return ".".join(part for part in (Names(robot).robot, PLACE, self.name, label) if part)
+
+
+def _doing(controller: str) -> Callable[[Names], str]:
+    return lambda names: names.doing(controller)
+
+
+DAEMON = Role("daemon", "owns a robot; `wholebody start` begins it", lambda names: names.tick)
+SIMULATOR = Role("simulator", "the physics of a simulated robot", lambda names: names.from_simulator)
+BOARDS = Role("boards", "simulated motor boards or servos", lambda names: names.boards)
+WALK = Role("walk", "the walking controller", _doing("walk"))
+CRAWL = Role("crawl", "the crawling controller", _doing("crawl"))
+ARMS = Role("arms", "the controller of the arms", _doing("arms"))
+LIMBS = Role("limbs", "merges what sources wish for limbs into one reference")
+CAMERA = Role("camera", "draws what the camera of a simulated robot sees, and finds things in it")
+CARRIER = Role("carrier", "carries a controller's parameters over transports other than channels", each="controller")
+SWITCHBOARD = Role("switchboard", "answers other machines about parameters", each="endpoint")
+FILM = Role("film", "draws a film of a run")
+DEMO = Role("demo", "a part of `wholebody demo`", each="part")
+OWNERS = (DAEMON, SIMULATOR, BOARDS)
+"""What `wholebody start` begins, in the order in which `wholebody stop` ends it."""
+ROLES = {
+    role.name: role
+    for role in (*OWNERS, WALK, CRAWL, ARMS, LIMBS, CAMERA, CARRIER, SWITCHBOARD, FILM, DEMO)
+}  # fmt: skip
+
+_RECORD = np.dtype(
+    [
+        ("role", "S32"),
+        ("begun", "<f8"),
+        ("ready", "?"),
+        ("robot", "S512"),
+        ("driver", "S64"),
+        ("tier", "S32"),
+        ("scene", "S256"),
+        ("versions", "S128"),
+        ("plan", "S4096"),
+    ],
+    align=True,
+)
+
+
+def process_record() -> Dtype:
+    """What a process says of itself: its role, since when (time.monotonic()), whether it is ready, and what it runs.
+
+    `plan` is the LaunchPlan of processes that `wholebody start` began.
+    """
+    return _RECORD
+
+
+@dataclass(frozen=True)
+class Running:
+    """A process that runs; what its role has nothing to do with is empty."""
+
+    role: str
+    process: int
+    begun: float  # s, by time.monotonic()
+    ready: bool
+    robot: str
+    driver: str
+    tier: str
+    scene: str
+    versions: str
+    plan: LaunchPlan | None
+
+
+class Registration(Opened):
+    """A process's entry in the registry, until it is closed or the process ends; RoleTaken if another has the role."""
+
+    def __init__(self, role: Role, name: str, label: str = "", *, robot: str = "", scene: str = "") -> None:
+        super().__init__()
+        channel = role.record_channel(name, label)
+        try:
+            self._record = self._writer(channel, process_record(), depth=4, writers=1)
+        except TooManyWriters:
+            self.close()
+            raise RoleTaken(_taken(role, Names(name).robot, channel)) from None
+        message = self._record.message
+        message["role"], message["begun"] = role.name.encode(), time.monotonic()
+        message["versions"] = versions().encode()
+        self._put("robot", robot)
+        self._put("scene", scene)
+        self._record.put()
+
+    def run(self, plan: LaunchPlan) -> None:
+        """Say what a launch plan says."""
+        known = {
+            "robot": plan.robot,
+            "driver": plan.behind,
+            "tier": plan.tier,
+            "scene": plan.scene,
+            "plan": plan.text(),
+        }
+        for field, text in known.items():
+            self._put(field, text)
+        self._record.put()
+
+    def ready(self) -> None:
+        """Say that others can use what this process does."""
+        self._record.message["ready"] = True
+        self._record.put()
+
+    def _put(self, field: str, text: str) -> None:
+        size = _RECORD[field].itemsize
+        if len(text.encode()) > size:
+            raise BadMessage(f"the {field} of a process has {len(text.encode())} bytes, at most {size}: '{text}'")
+        self._record.message[field] = text.encode()
+
+
+def versions() -> str:
+    """The versions of what this process runs on."""
+    return f"wholebody {wholebody.__version__}, Python {platform.python_version()}, numpy {np.__version__}"
+
+
+def _taken(role: Role, name: str, channel: str) -> str:
+    with Channel(channel) as opened:
+        living = ", ".join(f"process {each}" for each in opened.writer_processes())
+    return f"a process '{role.name}' of '{name}' runs already ({living}); end it first, or give another name (--name)"
+
+
+def running(name: str = "") -> list[Running]:
+    """The registered processes of a robot that run."""
+    start = f"{Names(name).robot}.{PLACE}."
+    found = (_read(each) for each in directory.names() if each.startswith(start))
+    return [each for each in found if each is not None]
+
+
+def running_as(role: Role, name: str = "", label: str = "") -> Running | None:
+    """The registered process that has a role for the robot of a name; None if none does."""
+    return _read(role.record_channel(name, label))
+
+
+def process_of(role: Role, name: str = "") -> int | None:
+    """The process that has a role for the robot of a name, registered or not; None if none does."""
+    channel = role.channel(Names(name)) if role.channel else role.record_channel(name)
+    try:
+        with Channel(channel) as opened:
+            living = opened.writer_processes()
+    except ChannelError:
+        return None
+    return living[0] if living else None
+
+
+def plan_of(name: str = "") -> LaunchPlan | None:
+    """How the robot of a name was started; None if not by us, or if it does not run."""
+    found = running_as(DAEMON, name)
+    return None if found is None else found.plan
+
+
+def robot_of(name: str = "") -> str:
+    """Which robot runs under a name."""
+    plan = plan_of(name)
+    if plan is None and process_of(DAEMON, name) is None:
+        raise NoRobot(nothing_runs(Names(name).robot))
+    if plan is None:
+        raise NoRobot("nobody can tell which robot that is; say --robot hubo2plus, or whatever it is")
+    return plan.robot
+
+
+def nothing_runs(name: str) -> str:
+    """What to say when there is no daemon."""
+    return f"no robot called '{name}' is running; start one: wholebody start hubo2plus"
+
+
+def _read(channel: str) -> Running | None:
+    try:
+        with Channel(channel) as opened, opened.reader() as reader:
+            if opened.dtype != process_record() or not reader.latest():
+                return None
+            if reader.process not in opened.writer_processes():
+                return None
+            return _of(reader.process, reader.message)
+    except ChannelError:
+        return None
+
+
+def _of(process: int, record: Any) -> Running:
+    texts = {each: bytes(record[each]).decode() for each in ("role", "robot", "driver", "tier", "scene", "versions")}
+    plan = bytes(record["plan"]).decode()
+    return Running(
+        process=process,
+        begun=float(record["begun"]),
+        ready=bool(record["ready"]),
+        plan=LaunchPlan.parse(plan) if plan else None,
+        **texts,
+    )

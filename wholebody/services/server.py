@@ -1,0 +1,195 @@
+"""Server: where other processes ask for something over channels; each request is done once, also across restarts.
+
+    with Server("robot.gripper", (Open, Close)) as server:
+        while ...:
+            if (asked := server.take()) is not None:        # in a loop: a look, unless somebody asked
+                server.reply(asked.number, Stage.SUCCEEDED)
+
+A client counts its requests and sends each again until it hears a reply. The server takes those of a client in their
+order, and each but once. A reply carries the last number done of every client, so a server that was killed and is
+started again finds in its newest reply all that it had done: what is done is done when its reply is put. What a request
+changes should not leave the process before that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from wholebody.channels import Reader, Writer
+from wholebody.channels.owned import Opened
+from wholebody.errors import BadMessage, LayoutMismatch, NoServer, TooManyWriters
+from wholebody.messages import Dtype
+from wholebody.services.records import (
+    CLIENTS,
+    client_of,
+    field_names,
+    fitting,
+    format_of,
+    kind_name,
+    read_report,
+    reply_record,
+    request_record,
+)
+from wholebody.services.stage import Report, Stage
+
+KEPT = 256
+"""Requests and replies that are not overwritten yet, unless a server says otherwise."""
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """Give up the goal of a number; every goal server knows it."""
+
+    number: int
+
+
+class Asked(NamedTuple):
+    """A request that is to be done now."""
+
+    number: int
+    request: Any
+
+
+class Server(Opened):
+    """Takes requests of the given kinds, each a dataclass, and replies; only one process may serve a name.
+
+    doing  the record of what it does now, put on NAME.doing as often as it likes
+    kept   how many requests and replies are not overwritten yet; who is silent for longer does not hear how it went
+    last   the newest reply of the life before; None if there was none
+    """
+
+    missing: ClassVar[type[NoServer]] = NoServer
+
+    def __init__(
+        self,
+        name: str,
+        kinds: tuple[type, ...],
+        answer: type | None = None,
+        doing: Dtype | None = None,
+        kept: int = KEPT,
+    ) -> None:
+        super().__init__()
+        self.name, self._kept = name, kept
+        self._kinds = tuple((each, kind_name(each) if field_names(each) else "") for each in kinds)
+        self._pack_answer = None if answer is None else format_of(answer).pack
+        requests = self._channel(f"{name}.requests", request_record(kinds), kept, CLIENTS)
+        self._requests: Reader = self._opened.enter_context(requests.reader())
+        self._requests.latest()  # what was asked before is for another life; who still waits asks again
+        self._next: Callable[[], bool] = self._requests.next
+        try:
+            if doing is not None:
+                self._doing: Writer = self._writer(f"{name}.doing", doing, writers=1)
+            replies = self._channel(f"{name}.replies", reply_record(answer), kept, writers=1)
+            self._replies = self._opened.enter_context(replies.writer())  # from now on it is alive
+        except (TooManyWriters, LayoutMismatch):
+            self.close()
+            raise self.missing(f"'{name}' is served by another process already; stop it first") from None
+        self._past: Reader = self._opened.enter_context(replies.reader())
+        self._done = self._replies.message["done"]
+        self._rows: dict[int, int] = {}  # of clients in `done`, the one that was silent for longest first
+        self._taken: dict[int, int] = {}  # by client, its last number
+        self._replied: dict[int, int] = {}  # by number, the sequence of the newest reply
+        self.last: Report | None = None
+        self._remember(answer)
+
+    def take(self) -> Asked | None:
+        """The next request, if there is one that was not done before."""
+        return self._look_at(self._requests.message) if self._next() else None
+
+    def wait(self, timeout: float) -> Asked | None:
+        """The same, for a process that has nothing else to do: wait for it, s."""
+        return self._look_at(self._requests.message) if self._requests.wait(timeout, mode="next") else None
+
+    def reply(
+        self,
+        number: int,
+        stage: Stage,
+        time: float = 0.0,
+        text: str = "",
+        progress: float = math.nan,
+        answer: Any = None,
+    ) -> None:
+        """Say what became of a request. The first reply to it makes it done, and is put in the order of requests."""
+        message = self._replies.message
+        message["number"], message["stage"], message["time"] = number, stage, time
+        message["text"], message["progress"] = fitting(text), progress
+        if self._pack_answer is not None and answer is not None:
+            message["answer"] = self._pack_answer(answer)
+        row = self._row(client_of(number))
+        if number > self._done[row]:
+            self._done[row] = number
+        self._replies.put()
+        self._note(number, self._replies.sequence)
+
+    def _note(self, number: int, sequence: int) -> None:
+        """Where the newest reply to a request stands."""
+        self._replied[number] = sequence
+        if len(self._replied) > self._kept:
+            del self._replied[next(iter(self._replied))]
+
+    # What was done before.
+
+    def _look_at(self, message: Any) -> Asked | None:
+        number = int(message["number"])
+        client, after = client_of(number), int(message["after"])
+        taken = self._taken.get(client, 0)
+        if number <= taken:
+            self._repeat(number)
+            return None
+        if after > taken:
+            return None  # the one before it was lost; its client sends both again
+        self._taken[client] = number
+        try:
+            return Asked(number, self._read(message))
+        except (BadMessage, IndexError) as error:
+            self.reply(number, Stage.REJECTED, text=f"that is no request: {error}")
+            return None
+
+    def _read(self, message: Any) -> Any:
+        kind, field = self._kinds[int(message["kind"])]
+        return format_of(kind).unpack(message[field]) if field else kind()
+
+    def _row(self, client: int) -> int:
+        """Where the last number of a client stands; whoever was silent for longest gives way to a new one."""
+        row = self._rows.pop(client, None)
+        if row is None and len(self._rows) < CLIENTS:
+            row = len(self._rows)
+        elif row is None:
+            forgotten = next(iter(self._rows))
+            row = self._rows.pop(forgotten)
+            self._taken.pop(forgotten, None)
+            self._done[row] = 0
+        self._rows[client] = row
+        return row
+
+    def _repeat(self, number: int) -> None:
+        """Say again what became of a request, whose client seems not to have heard it."""
+        row = self._rows.get(client_of(number))
+        if number in self._replied and self._past.at(self._replied[number]):
+            done = self._done.copy()
+            self._replies.raw[:] = self._past.raw
+            self._done[:] = done
+            self._replies.put()
+        elif row is not None and number <= self._done[row]:
+            self.reply(number, Stage.FAILED, text="it was done long ago, and its reply is not kept any more")
+
+    def _remember(self, answer: type | None) -> None:
+        """Know again what was done in the life before, and say of goals under way that they came to no end."""
+        under_way: dict[int, Report] = {}
+        while self._past.next():
+            self.last = report = read_report(self._past.message, answer)
+            self._note(report.number, self._past.sequence)
+            under_way.pop(report.number, None)
+            if not report.stage.final:
+                under_way[report.number] = report
+        if self.last is None:
+            return
+        self._replies.raw[:] = self._past.raw  # an answer that counts on is kept in replies without one
+        for row, number in enumerate(self._done.tolist()):
+            if number:
+                self._rows[client_of(number)], self._taken[client_of(number)] = row, number
+        for number, report in under_way.items():
+            self.reply(number, Stage.FAILED, report.time, "its server ended before it was done")
