@@ -14,7 +14,7 @@ from wholebody.drivers.catalog import DriverChoice, find, for_robot, names, open
 from wholebody.drivers.laws import REACH, check
 from wholebody.errors import BadConfiguration, BadDriver, UnknownName
 from wholebody.processes.driver_check import check_driver
-from wholebody.processes.launch_plan import Plan
+from wholebody.processes.launch_plan import LaunchPlan
 
 ROBOT = robots.load("minihubo")
 
@@ -429,7 +429,7 @@ def test_options_have_the_types_that_their_annotations_say(mine):
 )
 def test_what_is_wrong_with_a_driver_is_said_before_anything_begins(mine, driver, error, said):
     with pytest.raises(error, match=said):
-        Plan.make("robot", "minihubo", driver.replace("FILE", mine("Mine").rpartition(":")[0]))
+        LaunchPlan.make("robot", "minihubo", driver.replace("FILE", mine("Mine").rpartition(":")[0]))
 
 
 def test_a_file_that_cannot_be_run_is_no_driver_and_nothing_is_started(tmp_path):
