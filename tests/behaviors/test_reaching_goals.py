@@ -22,15 +22,15 @@ class Arms:
     def __init__(self):
         self.reaching = Reaching(ROBOT)
         self.state, self.reference = (np.zeros(1, each)[0] for each in (ROBOT.state_dtype(), ROBOT.reference_dtype()))
-        self.state["position"] = ROBOT.posture("stand")
+        self.state.position[:] = ROBOT.posture("stand")
 
     def goes_on(self, seconds):
         for _ in range(round(seconds / 0.01)):
-            self.state["time"] += 0.01
+            self.state.time += 0.01
             self.reaching.cycle(self.state, self.reference)
-            moved = self.reference["mask"]
-            self.state["position"][moved] = self.reference["position"][moved]
-            self.server.serve(float(self.state["time"]))
+            moved = self.reference.mask
+            self.state.position[moved] = self.reference.position[moved]
+            self.server.serve(self.state.time)
 
     def stages(self, number):
         return [report.stage for report in self.client.reports(number)]

@@ -142,7 +142,7 @@ def test_boards_and_simulators_hold_when_the_daemon_is_killed_and_it_comes_back_
     with Watch() as watch:
         wholebody("start", "--driver", tier)
         with connect("look") as robot:
-            wait_for(lambda: robot.wait() and robot.state["tick"] > 100)
+            wait_for(lambda: robot.wait() and robot.state.tick > 100)
     assert companion == (simulator() if tier == "virtual" else process_of(BOARDS))
     assert watch.position("RSP").min() > held - 0.05
     assert watch.position("RSP").max() < held + 0.05

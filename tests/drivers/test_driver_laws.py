@@ -14,7 +14,7 @@ from wholebody.drivers.catalog import DriverChoice, find, for_robot, names, open
 from wholebody.drivers.laws import REACH, check
 from wholebody.errors import BadConfiguration, BadDriver, UnknownName
 from wholebody.processes.driver_check import check_driver
-from wholebody.processes.launch_plan import Plan
+from wholebody.processes.launch_plan import LaunchPlan
 
 ROBOT = robots.load("minihubo")
 
@@ -48,13 +48,13 @@ class Mine:
     def read(self, state):
         before = self.position.copy()
         self.position += self.share * (self.goal - self.position)
-        state["position"], state["velocity"] = self.position, (self.position - before) / self.period
-        state["measured"] = Measured.POSITION | Measured.VELOCITY
-        state["status"] = Status.DRIVER_ON | Status.CONTROL_ON | Status.HOMED
+        state.position[:], state.velocity[:] = self.position, (self.position - before) / self.period
+        state.measured[:] = Measured.POSITION | Measured.VELOCITY
+        state.status[:] = Status.DRIVER_ON | Status.CONTROL_ON | Status.HOMED
         self.reads += 1
 
     def write(self, reference):
-        np.copyto(self.goal, reference["position"], where=reference["mask"])
+        np.copyto(self.goal, reference.position, where=reference.mask)
 
     def stop(self):
         self.goal[:] = self.position
@@ -96,19 +96,19 @@ class OtherBeat(Stepped):
 class Backwards(Stepped):
     def read(self, state):
         super().read(state)
-        state["time"] = 1.0 - 0.005 * self.reads
+        state.time = 1.0 - 0.005 * self.reads
 
 
 class Milliseconds(Stepped):
     def read(self, state):
         super().read(state)
-        state["time"] = 1000.0 * self.now
+        state.time = 1000.0 * self.now
 
 
 class Nameless(Stepped):
     def read(self, state):
         super().read(state)
-        state["measured"] = 0
+        state.measured[:] = 0
 
 
 class OtherNames(Stepped):
@@ -118,16 +118,16 @@ class OtherNames(Stepped):
 class NotANumber(Stepped):
     def read(self, state):
         super().read(state)
-        state["velocity"][3] = np.nan
+        state.velocity[3] = np.nan
 
 
 class Degrees(Stepped):
     def read(self, state):
         super().read(state)
-        state["position"] = np.degrees(state["position"])
+        state.position[:] = np.degrees(state.position)
 
     def write(self, reference):
-        np.copyto(self.goal, np.radians(reference["position"]), where=reference["mask"])
+        np.copyto(self.goal, np.radians(reference.position), where=reference.mask)
 
 
 class Asleep(Stepped):
@@ -315,7 +315,7 @@ def test_without_joints_to_move_a_real_device_is_told_to_stay_where_it_is(mine):
         simulated = False
 
         def write(self, reference):
-            asked.append(np.abs(reference["position"] - self.start).max())
+            asked.append(np.abs(reference.position - self.start).max())
             super().write(reference)
 
     laws = [each.law for each in check(lambda: Watched(ROBOT, 0.005), ROBOT, 0.005, seconds=0.2)]
@@ -334,7 +334,7 @@ def test_a_real_device_that_breaks_a_law_at_rest_is_not_moved(mine, name, law):
         simulated = False
 
         def write(self, reference):
-            asked.append(reference["position"] - self.start)
+            asked.append(reference.position - self.start)
             super().write(reference)
 
     found = check(lambda: Watched(ROBOT, 0.005), ROBOT, 0.005, joints=["RSP"], seconds=0.2)
@@ -429,7 +429,7 @@ def test_options_have_the_types_that_their_annotations_say(mine):
 )
 def test_what_is_wrong_with_a_driver_is_said_before_anything_begins(mine, driver, error, said):
     with pytest.raises(error, match=said):
-        Plan.make("robot", "minihubo", driver.replace("FILE", mine("Mine").rpartition(":")[0]))
+        LaunchPlan.make("robot", "minihubo", driver.replace("FILE", mine("Mine").rpartition(":")[0]))
 
 
 def test_a_file_that_cannot_be_run_is_no_driver_and_nothing_is_started(tmp_path):

@@ -12,7 +12,7 @@ import numpy as np
 from wholebody import robots
 from wholebody.channels import Channel
 from wholebody.errors import MissingExtra
-from wholebody.messages import Dtype
+from wholebody.messages import Floats, Record
 from wholebody.processes.main import Ready, speaker
 from wholebody.processes.registry import FILM
 from wholebody.realtime import until_told
@@ -35,9 +35,18 @@ def film_channel(name: str) -> str:
     return f"{name}.film"
 
 
-def frame_record(robot: Robot) -> Dtype:
+class FilmFrame(Record):
     """Where the robot is: joints, and position and roll, pitch, yaw of its base in world; `over` ends the film."""
-    return np.dtype([("position", "<f8", (len(robot.moving),)), ("base", "<f8", (6,)), ("over", "?")], align=True)
+
+    position: Floats
+    base: Floats  # type: ignore[assignment]  # numpy's own `base` of a record says nothing
+    over: bool
+
+
+def frame_record(robot: Robot) -> np.dtype[FilmFrame]:
+    """The layout of a frame."""
+    fields: list[Any] = [("position", "<f8", (len(robot.moving),)), ("base", "<f8", (6,)), ("over", "?")]
+    return FilmFrame.of(np.dtype(fields, align=True))
 
 
 def main(robot: str, folder: Path, name: str = "", scene: str = "flat", *, ready: Ready) -> None:
@@ -57,7 +66,7 @@ def main(robot: str, folder: Path, name: str = "", scene: str = "flat", *, ready
         while goes_on():
             if not reader.wait(0.2, mode="next"):
                 continue
-            if reader.message["over"]:
+            if reader.message.over:
                 return
             _pose(world, reader.message)
             for film in films[0 if drawn % round(STRIP_EVERY * RATE) == 0 else 1 :]:
@@ -65,8 +74,8 @@ def main(robot: str, folder: Path, name: str = "", scene: str = "flat", *, ready
             drawn += 1
 
 
-def _pose(world: Simulation, frame: Any) -> None:
+def _pose(world: Simulation, frame: FilmFrame) -> None:
     lower, upper = np.array([(joint.lower, joint.upper) for joint in world.robot.moving]).T
-    xyz, rpy = frame["base"][:3], frame["base"][3:]
+    xyz, rpy = frame.base[:3], frame.base[3:]
     at = Placement((float(xyz[0]), float(xyz[1]), float(xyz[2])), (float(rpy[0]), float(rpy[1]), float(rpy[2])))
-    world.reset(np.clip(frame["position"], lower, upper), base=at)
+    world.reset(np.clip(frame.position, lower, upper), base=at)

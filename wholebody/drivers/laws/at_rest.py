@@ -39,7 +39,7 @@ def stamps_go_on(loop: Loop) -> Verdict:
     rate = (loop.stamps[-1] - loop.stamps[0]) / (loop.beats[-1] - loop.beats[0])
     seconds = 0.5 < rate < 2.0
     return Verdict(
-        "times", seconds, f"none goes back; {rate:.3g} s in a second", 'give state["time"] in seconds, or leave it'
+        "times", seconds, f"none goes back; {rate:.3g} s in a second", "give state.time in seconds, or leave it"
     )
 
 
@@ -57,7 +57,7 @@ def names_what_it_measures(loop: Loop) -> Verdict:
         )
     without = [name for name, is_there in zip(names, measured, strict=True) if not is_there]
     figure = f"{int(measured.sum())} of {len(names)} joints measured" + (f", not: {_some(without)}" if without else "")
-    return Verdict("names", bool(measured.any()), figure, 'say what is measured: state["measured"] = Measured.POSITION')
+    return Verdict("names", bool(measured.any()), figure, "say what is measured: state.measured[:] = Measured.POSITION")
 
 
 def says_numbers(loop: Loop) -> Verdict:
@@ -83,7 +83,7 @@ def has_joints_on(loop: Loop) -> Verdict:
     if isinstance(loop.interface, Boards):
         return Verdict("status", True, f"{figure}; boards can switch them")
     kept = bool(on.any()) or not measured.any()
-    return Verdict("status", kept, figure, 'state["status"] = Status.DRIVER_ON | Status.CONTROL_ON | Status.HOMED')
+    return Verdict("status", kept, figure, "state.status[:] = Status.DRIVER_ON | Status.CONTROL_ON | Status.HOMED")
 
 
 def holds(loop: Loop) -> Verdict:

@@ -61,7 +61,7 @@ class Loop:
 
     def hold(self) -> None:
         """Want the joints where they are."""
-        self.reference.position = np.nan_to_num(self.position)
+        self.reference.position[:] = np.nan_to_num(self.position)
         self.reference.mask[:] = True
 
     @property
@@ -144,7 +144,7 @@ class Loop:
             yield from self._of_joints(quantity, kind, -np.array(limit), np.array(limit))
         everything = np.full(len(moving), 1.0)
         yield from self._of_joints("temperature", Measured.TEMPERATURE, -40.0 * everything, 150.0 * everything)
-        imus = state.imu if "imu" in (state.dtype.names or ()) else ()
+        imus = state.imu
         for imu, sensor in zip(imus, self.robot.sensors_of("imu"), strict=True):
             if imu.measured & MeasuredMotion.ROLL_AND_PITCH:
                 yield f"length of the quaternion of {sensor.name}", _length(imu.orientation), 0.99, 1.01

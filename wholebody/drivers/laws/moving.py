@@ -66,7 +66,7 @@ def _follows(loop: Loop, name: str, way: float, went: float) -> Verdict:
     if went / way < -0.2:
         remedy = "it turns the wrong way: change its sign in read() and write() alike, or in one of them"
     elif went / way < 0.5:
-        remedy = 'it does not follow: write() takes reference["position"] in rad where reference["mask"] is set'
+        remedy = "it does not follow: write() takes reference.position in rad where reference.mask is set"
     else:
         remedy = "it goes too far: the same unit and gear in read() and write()"
     return Verdict(f"{name} follows", 0.5 < went / way < 1.5, f"sent {way:+.3f}, went {went:+.4f} rad", remedy)
@@ -93,7 +93,7 @@ def _velocity(loop: Loop, name: str, first: int, start: Array) -> Verdict:
     by_beats, by_period = velocities @ np.diff(loop.beats[first - 1 :]), velocities.sum() * loop.clock.period
     summed = min(by_beats, by_period, key=lambda each: abs(each - went))
     fits = abs(went) < STILL or 0.5 < summed / went < 2.0
-    remedy = 'velocity is the derivative of position, rad/s; or take Measured.VELOCITY from state["measured"]'
+    remedy = "velocity is the derivative of position, rad/s; or take Measured.VELOCITY from state.measured"
     return Verdict(law, fits, f"adds up to {summed:+.4f} rad, went {went:+.4f}", remedy)
 
 
@@ -106,7 +106,7 @@ def _stays_out_of_the_mask(loop: Loop, name: str, way: float) -> Verdict:
     for _ in range(round(0.3 / loop.clock.period)):
         loop.cycle()
     moved = float(abs(loop.position[index] - before[index]))
-    remedy = 'write() leaves joints alone where reference["mask"] is not set'
+    remedy = "write() leaves joints alone where reference.mask is not set"
     return Verdict(f"{name} mask", moved < TOUCH / 2, f"moved {moved:.4f} rad", remedy)
 
 
