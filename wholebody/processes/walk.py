@@ -18,6 +18,7 @@ from wholebody.behaviors.walking_server import WalkingServer
 from wholebody.channels import Channel, Reader
 from wholebody.drivers import Names
 from wholebody.drivers.connection import Connection, connect
+from wholebody.messages import Report
 from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import ControllerNames
 from wholebody.processes.main import Ready, StateLoop
