@@ -62,7 +62,8 @@ def test_the_page_shows_the_robot_and_what_it_sees_and_asks_nobody_else_for_anyt
     own = (host, "data:", f"blob:{host}", host.replace("http", "ws"))
     assert all(url.startswith(own) for url in asked)
     assert page.evaluate("window.wholebody.view.frames") > 0
-    assert page.evaluate("document.getElementById('picture').naturalWidth") == 320
+    width = "document.getElementById('picture').naturalWidth"  # 0 while the next picture is being decoded
+    wait_for(lambda: page.evaluate(width) == 320, 30)
     wait_for(lambda: page.text_content("#condition") == "running")
     assert page.text_content("#robot") == "hubo2plus"
     assert page.locator("#joints tr").count() == len(robots.load("hubo2plus").joint_names)
