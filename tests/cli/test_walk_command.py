@@ -93,7 +93,7 @@ def test_a_walk_has_the_name_that_it_is_given(tmp_path):
     with Registration(DAEMON, "walk_demo"):
         run = wholebody("walk", *arguments, timeout=250)
     assert "report.md" in run.stdout
-    assert "daemon: hoap3 (virtual) runs as 'mine'" in (tmp_path / "processes.log").read_text()
+    assert "daemon: hoap3 (simulator) runs as 'mine'" in (tmp_path / "processes.log").read_text()
 
 
 @pytest.mark.slow
