@@ -35,14 +35,15 @@ def remove(name: str, force: bool = False) -> None:
     path = Path(_ring.path(name))
     if not path.exists():
         raise ChannelNotFound(f"there is no channel '{name}' in {folder()}{closest(name, names())}")
-    living = [] if force else _living_writers(name)
+    living = [] if force else writers(name)
     if living:
         processes = ", ".join(str(process) for process in living)
         raise ChannelInUse(f"channel '{name}' is written by process {processes}; stop it first, or use --force")
     path.unlink()
 
 
-def _living_writers(name: str) -> list[int]:
+def writers(name: str) -> list[int]:
+    """The living processes that write a channel; none if it is not there."""
     try:
         with Channel(name) as channel:
             return channel.writer_processes()

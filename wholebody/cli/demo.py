@@ -104,7 +104,7 @@ def _walk(console: Console, name: str, out: Path) -> None:
 
 
 def _refuse_a_second_demo(name: str) -> None:
-    if any(lifecycle.is_written(each) for each in directory.names() if each.startswith(f"{name}.")):
+    if any(directory.writers(each) for each in directory.names() if each.startswith(f"{name}.")):
         raise ChannelInUse("another demo runs on this machine; wait until it ends, or give this one a name (--name)")
     lifecycle.remove_channels(name)
 

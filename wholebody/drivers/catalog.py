@@ -255,7 +255,7 @@ def for_robot(text: str, robot: Robot) -> DriverChoice:
     if choice.name in robot.drivers:
         meant = DriverChoice.parse(robot.drivers[choice.name])
         return DriverChoice(meant.name, {**meant.options, **choice.options}).absolute
-    if choice.name not in names() and not choice.name.partition(":")[0].endswith(".py"):
+    if choice.name not in names() and not plugins.is_in_file(choice.name):
         raise UnknownName(f"driver of {robot.name}", choice.name, (*names(), *robot.drivers))
     return choice.absolute
 

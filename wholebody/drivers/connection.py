@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 
 from wholebody import messages
-from wholebody.channels import Channel, Reader
+from wholebody.channels import Channel, Reader, directory
 from wholebody.drivers.interface import check_period
 from wholebody.drivers.names import Names
 from wholebody.errors import (
@@ -237,7 +237,7 @@ def _running(names: Names, timeout: float) -> tuple[Channel[State], Reader[State
     until = time.monotonic() + timeout
     while True:
         with contextlib.suppress(ChannelError):
-            if _daemon(names):
+            if directory.writers(names.tick):
                 states = Channel(names.state, kind=State)
                 reader = states.reader()
                 reader.latest()
@@ -248,12 +248,3 @@ def _running(names: Names, timeout: float) -> tuple[Channel[State], Reader[State
                 f"no robot called '{names.robot}' is running; start one, for instance: wholebody start hubo2plus"
             )
         time.sleep(0.02)
-
-
-def _daemon(names: Names) -> list[int]:
-    """The process of the daemon that runs the robot; none if there is none."""
-    try:
-        with Channel(names.tick) as channel:
-            return channel.writer_processes()
-    except ChannelError:
-        return []

@@ -11,7 +11,7 @@ import numpy as np
 
 from wholebody import messages
 from wholebody.channels import Channel, directory
-from wholebody.errors import BadParameter, ChannelError, NoController
+from wholebody.errors import BadParameter, NoController
 from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import ControllerNames, Verb
 
@@ -137,11 +137,7 @@ def running() -> list[tuple[str, str]]:
 
 def is_alive(about: str) -> bool:
     """Whether a controller writes this channel."""
-    try:
-        with Channel(about) as channel:
-            return bool(channel.writer_processes())
-    except ChannelError:
-        return False
+    return bool(directory.writers(about))
 
 
 def told_in(parts: Any) -> dict[str, Any]:

@@ -286,21 +286,12 @@ def remove_channels(name: str, kept: tuple[str, ...] = (), force: bool = False) 
             channels.setdefault(rest if prefix == registry.PLACE else prefix, []).append(each)
     removed = []
     for prefix, together in channels.items():
-        if prefix not in kept and (force or not any(map(is_written, together))):
+        if prefix not in kept and (force or not any(map(directory.writers, together))):
             for each in together:
                 with contextlib.suppress(ChannelError):  # somebody else was faster
                     directory.remove(each, force)
                     removed.append(each)
     return removed
-
-
-def is_written(channel: str) -> bool:
-    """Whether somebody writes a channel."""
-    try:
-        with Channel(channel) as opened:
-            return bool(opened.writer_processes())
-    except ChannelError:
-        return False
 
 
 def tail(log: Path | None, lines: int = 12) -> str:

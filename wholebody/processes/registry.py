@@ -181,12 +181,7 @@ def running_as(role: Role, name: str = "", label: str = "") -> Running | None:
 def process_of(role: Role, name: str = "") -> int | None:
     """The process that has a role for the robot of a name, registered or not; None if none does."""
     channel = role.channel(Names(name)) if role.channel else role.record_channel(name)
-    try:
-        with Channel(channel) as opened:
-            living = opened.writer_processes()
-    except ChannelError:
-        return None
-    return living[0] if living else None
+    return next(iter(directory.writers(channel)), None)
 
 
 def plan_of(name: str = "") -> LaunchPlan | None:

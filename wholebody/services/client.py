@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import secrets
 import time
 from dataclasses import dataclass
@@ -20,9 +19,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from wholebody.channels import Channel, Reader, Writer
+from wholebody.channels import Channel, Reader, Writer, directory
 from wholebody.channels.owned import Opened
-from wholebody.errors import ChannelError, ChannelNotFound, GoalNotDone, LayoutMismatch, NoServer
+from wholebody.errors import ChannelNotFound, GoalNotDone, LayoutMismatch, NoServer
 from wholebody.messages import labels
 from wholebody.services.records import (
     CLIENT_BITS,
@@ -163,7 +162,7 @@ class Client(Opened):
         """Open the channels, once there is a server."""
         requests = self._opened.enter_context(Channel(f"{self.name}.requests"))
         replies = self._opened.enter_context(Channel(f"{self.name}.replies"))
-        self._file, self._requests_dtype = _file_of(replies), requests.dtype
+        self._file, self._requests_dtype = directory.identity(replies.name), requests.dtype
         self._replies: Reader = self._opened.enter_context(replies.reader())
         self._replies.latest()
         self._requests: Writer = self._opened.enter_context(requests.writer())
@@ -172,9 +171,8 @@ class Client(Opened):
 
     def _follow(self) -> None:
         """Open the channels again, if others have taken their place."""
-        with Channel(f"{self.name}.replies") as there:
-            if _file_of(there) == self._file:
-                return
+        if directory.identity(f"{self.name}.replies") == self._file:
+            return
         self._opened.close()
         self._connect()
         self._again = 0.0  # at once
@@ -218,13 +216,4 @@ class Client(Opened):
 
 def is_alive(name: str) -> bool:
     """Whether a process serves this name."""
-    try:
-        with Channel(f"{name}.replies") as replies:
-            return bool(replies.writer_processes())
-    except ChannelError:
-        return False
-
-
-def _file_of(channel: Channel) -> tuple[int, int]:
-    found = os.stat(channel.path)
-    return found.st_dev, found.st_ino
+    return bool(directory.writers(f"{name}.replies"))

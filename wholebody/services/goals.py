@@ -40,7 +40,7 @@ class GoalServer(Server):
 
     def take_goal(self, time: float) -> Asked | None:
         """The next goal, if somebody gave one; what is to be cancelled is given up meanwhile."""
-        asked = self._look_at(self._requests.message) if self._next() else None
+        asked = self.take()
         if asked is None or not isinstance(asked.request, Cancel):
             return asked
         number = asked.request.number
