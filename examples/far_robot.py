@@ -1,10 +1,10 @@
 """Dreamer over UDP: its simulator in one process, or on one machine, the whole-body controller in another.
 
-    python -m examples.far_robot serve 7700
+    python -m examples.far_robot serve 7700                # or: serve 7700 PATIENCE
     python -m examples.far_robot 127.0.0.1 7700 3          # for three seconds
 
-Kill either and start it again. The simulator waits for the answer to each state, at most a tenth of a second; a real
-robot would not wait: `patience=0` and a SteadyClock.
+Kill either and start it again. The simulator waits for the answer to each state, at most PATIENCE seconds (0.1 unless
+told otherwise); a real robot would not wait: `patience=0` and a SteadyClock.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from wholebody.tasks import CartesianPositionTask, JointPositionTask
 ONCE, RISE = 3.0, 0.03  # s, m: the hand goes up and down
 
 
-def serve(port: str) -> None:
+def serve(port: str, patience: str = "0.1") -> None:
     robot = robots.load("dreamer")
     with (
         Simulation(robot, control_period=0.001) as simulation,
-        UdpServer(robot, simulation, simulation, ("127.0.0.1", int(port)), patience=0.1) as server,
+        UdpServer(robot, simulation, simulation, ("127.0.0.1", int(port)), patience=float(patience)) as server,
     ):
         print(f"dreamer listens at {server.address[0]}:{server.address[1]}", flush=True)
         server.run()
@@ -57,8 +57,8 @@ def control(host: str, port: str, seconds: str = "3") -> None:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case "serve", port:
-            serve(port)
+        case "serve", port, *patience if len(patience) < 2:
+            serve(port, *patience)
         case host, port, *seconds if host != "serve":
             control(host, port, *seconds)
         case _:

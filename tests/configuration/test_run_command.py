@@ -103,7 +103,7 @@ def test_it_runs_over_udp_on_a_robot_of_another_process(tmp_path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     (tmp_path / "far.yaml").write_text(f"include: dreamer_reach.yaml\ninterface: {{type: udp, port: {port}}}\n")
-    command = [sys.executable, "-m", "examples.far_robot", "serve", str(port)]
+    command = [sys.executable, "-m", "examples.far_robot", "serve", str(port), "20"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=EXAMPLES.parent) as server:
         try:
             assert "listens" in server.stdout.readline()

@@ -278,10 +278,27 @@ def test_whole_body_control_runs_over_it_in_simulated_time():
         assert servo.echo.latency <= 0.003
 
 
+def test_a_server_that_waits_for_answers_waits_for_a_slow_controller_and_lets_go_of_one_that_stopped():
+    with (
+        Simulation(ROBOT, control_period=PERIOD) as simulation,
+        serving(simulation, simulation, patience=60.0) as server,
+    ):
+        state, reference = state_and_reference()
+        for _ in range(2):
+            with UdpRobot(ROBOT, server.address, timeout=30.0) as far:
+                far.tick()  # a second state without an answer to the first: it is asked for
+                begun = far.read(state) or state.time
+                for cycle in range(1, 6):
+                    far.write(reference)
+                    if cycle == 3:
+                        time.sleep(0.5)  # longer than the silence that a robot in real time allows
+                    assert far.tick() == pytest.approx(begun + cycle * PERIOD), "no beat goes by without its answer"
+
+
 @pytest.mark.slow
 def test_the_example_moves_a_simulated_robot_in_another_process():
     example = [sys.executable, "-m", "examples.far_robot"]
-    server = subprocess.Popen([*example, "serve", "0"], stdout=subprocess.PIPE, text=True, cwd=SOURCE)
+    server = subprocess.Popen([*example, "serve", "0", "20"], stdout=subprocess.PIPE, text=True, cwd=SOURCE)
     try:
         port = server.stdout.readline().rpartition(":")[2].strip()
         run = subprocess.run(

@@ -192,9 +192,11 @@ def udp(
 class UdpServer:
     """Gives a robot to whoever says hello, one at a time: a state every beat, and its newest reference to the robot.
 
-    silence   seconds without a word after which the controller is forgotten, and the robot stopped
+    silence   seconds without a word after which the controller is forgotten, and the robot stopped; where the server
+              waits for answers, at least its patience, unless the controller's last word was a stop
     patience  seconds to wait in each beat for the answer to its state: 0 for real time; for a robot in simulated time,
-              which would run away otherwise, as long as an answer may take
+              which would run away otherwise, as long as an answer may take. A controller that says hello after a state
+              gets the next one at once
     """
 
     def __init__(
@@ -209,6 +211,7 @@ class UdpServer:
     ) -> None:
         self.interface, self.clock = interface, clock
         self._silence, self._patience = silence, patience
+        self._allowed = silence  # s of silence: more while an answer is awaited, less after a stop
         self._wire = Datagrams(robot, address)
         self.address, self.counters = self._wire.address, self._wire.counters
         self._newest = Newest(self.counters)
@@ -216,6 +219,7 @@ class UdpServer:
         self._controller: Address | None = None
         self._last_heard = -math.inf
         self._new, self._answer = False, 0  # whether there is a reference to write, and to which state
+        self._asked = 0  # the state after which the controller asked for another one without an answer
 
     def run(self, running: Callable[[], bool] = lambda: True) -> None:
         """Serve until told otherwise; then the robot is stopped."""
@@ -247,7 +251,7 @@ class UdpServer:
                 self._wire.send(Kind.STRANGE, heard.address)
             elif heard.kind in (Kind.HELLO, Kind.REFERENCE, Kind.STOP):
                 self._hear(heard)
-        if self._controller is not None and time.monotonic() - self._last_heard > self._silence:
+        if self._controller is not None and time.monotonic() - self._last_heard > self._allowed:
             self._controller = None
             self.interface.stop()
 
@@ -255,12 +259,16 @@ class UdpServer:
         if self._controller is None:
             self._controller = heard.address
             self._newest.forget()
+            self._asked = 0
         elif heard.address != self._controller:
             self._wire.send(Kind.BUSY, heard.address)
             return
         self._last_heard = time.monotonic()
         if not self._newest.take(heard):
             return
+        self._allowed = self._silence if heard.kind is Kind.STOP else max(self._silence, self._patience)
+        if heard.kind is Kind.HELLO:
+            self._asked = heard.answered
         if heard.kind is Kind.STOP:
             self._new = False
             self.interface.stop()
@@ -272,11 +280,11 @@ class UdpServer:
 
     def _await_answer(self, number: int) -> None:
         until = time.monotonic() + self._patience
-        while not (self._new and self._answer >= number) and self._controller is not None:
+        while not (self._new and self._answer >= number) and self._asked < number and self._controller is not None:
             left = until - time.monotonic()
             if left <= 0:
                 return
-            self._wire.wait(left)
+            self._wire.wait(min(left, self._silence))
             self.listen()
 
     def close(self) -> None:
