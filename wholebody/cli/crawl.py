@@ -107,7 +107,7 @@ class Crawl:
         """Where the robot is, seen from where it began, in words."""
         forward, left = self.gone
         return (
-            f"{forward:.2f} m ahead, {left:.2f} m to the left, turned {math.degrees(self._yaw - self._began):.0f}°"
+            f"{forward:z.2f} m ahead, {left:z.2f} m to the left, turned {math.degrees(self._yaw - self._began):z.0f}°"
         ) + ("" if self.simulation.base_to_world[2, 3] >= self._height - FALLEN else ", fallen")
 
     @property

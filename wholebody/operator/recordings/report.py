@@ -17,7 +17,7 @@ def write_report(out: Path, robot: Robot, world: WalkedWorld, stabilizer: str, s
     lines = [f"# {robot.title or robot.name} walks", "", world.summary(seconds), "", f"Stabilizer: {stabilizer}.", ""]
     lines += ["| time/s | done |", "|---|---|", *(f"| {when:.2f} | {what} |" for when, what in world.script.done), ""]
     lines += ["| push at/s | x/N | y/N |", "|---|---|---|"]
-    lines += [f"| {when:.2f} | {x:.0f} | {y:.0f} |" for when, x, y in world.pushed]
+    lines += [f"| {when:.2f} | {x:z.0f} | {y:z.0f} |" for when, x, y in world.pushed]
     if world.rows and find_spec("matplotlib"):
         draw(out / "walk.png", np.array(world.rows), world)
         lines += ["", "![the walk](walk.png)"]

@@ -106,7 +106,7 @@ class WalkedWorld(Simulation):
         """Where the robot is, in words."""
         x, y, _ = self.com_in_world
         R = self.base_to_world
-        return f"at {x:.2f}, {y:.2f} m, turned {math.degrees(math.atan2(R[1, 0], R[0, 0])):.0f}°"
+        return f"at {x:z.2f}, {y:z.2f} m, turned {math.degrees(math.atan2(R[1, 0], R[0, 0])):z.0f}°"
 
     def summary(self, seconds: float) -> str:
         """How it went, in a line."""
