@@ -17,7 +17,6 @@ from wholebody.control.servo import Servo
 from wholebody.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.motion import quintic
-from wholebody.robots.trikey import WHEEL_RADIUS
 from wholebody.simulation import Simulation
 from wholebody.tasks import CartesianPositionTask, Orientation3DTask
 
@@ -37,7 +36,8 @@ class Turn:
             here = snapshot.position(snapshot.model.frame("base")).copy()
             self.heading = Orientation3DTask("heading", "base", (0.0, 0.0, 0.0, 1.0))
             place = CartesianPositionTask("place", "base", here, axes="xy")
-            wheels = [OmniWheelContact(f"{wheel}_contact", wheel, WHEEL_RADIUS) for wheel in WHEELS]
+            radius = snapshot.model.robot.link("wheel0").shapes[0].size[0]
+            wheels = [OmniWheelContact(f"{wheel}_contact", wheel, radius) for wheel in WHEELS]
             self.problem = Problem([[self.heading, place]], wheels)
         now = self.path.at(time)
         self.heading.goal[2:] = np.sin(now.position[0] / 2), np.cos(now.position[0] / 2)

@@ -37,8 +37,9 @@ processes of their own, so none of them can slow or break its loop.
 ADDING = (
     (
         "robot",
-        "`wholebody/robots/NAME.py`, a function `robot() -> Robot`; or any URDF or MJCF, by its path",
-        "`wholebody.robots`",
+        "`wholebody/robots/descriptions/NAME.yaml`",
+        "the path of its YAML, URDF or MJCF; or a function `robot() -> Robot` of a package, by an entry point: "
+        "`wholebody/robots/catalog.py`",
     ),
     (
         "driver",
@@ -99,8 +100,8 @@ def _adding() -> list[str]:
         *rows,
         "",
         "A name in the last column is a group of entry points; instead of one, `path/to/file.py:Class` will do (of a",
-        "robot the path of its URDF or MJCF). `tests/project/test_own_parts.py` adds one of each kind that needs one",
-        "file, from outside, and uses it.",
+        "robot the path of its YAML, URDF or MJCF). `tests/project/test_own_parts.py` adds one of each kind that needs",
+        "one file, from outside, and uses it.",
     ]
 
 

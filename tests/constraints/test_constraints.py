@@ -16,7 +16,6 @@ from wholebody.constraints import (
 )
 from wholebody.control import Problem
 from wholebody.errors import BadConstraint, BadParameter
-from wholebody.robots.trikey import WHEEL_DISTANCE, WHEEL_RADIUS
 from wholebody.tasks import Orientation2DTask
 
 H = 1e-6
@@ -76,7 +75,7 @@ def test_three_omni_wheels_leave_trikey_three_degrees_of_freedom():
         for v in motion:
             vx, vy, wz = v[0], v[1], v[5]
             for wheel, a in enumerate((2 * np.pi / 3, -2 * np.pi / 3, 0.0)):
-                rolling = -(WHEEL_DISTANCE * wz - np.sin(a) * vx + np.cos(a) * vy) / WHEEL_RADIUS
+                rolling = -(0.272 * wz - np.sin(a) * vx + np.cos(a) * vy) / 0.098
                 assert v[6 + wheel] == pytest.approx(rolling, abs=1e-4)
 
 

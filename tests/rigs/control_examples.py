@@ -14,7 +14,6 @@ from wholebody.constraints import (
     PointContact,
 )
 from wholebody.control import WBOSC, Problem
-from wholebody.robots.trikey import WHEEL_RADIUS
 from wholebody.tasks import (
     CartesianPositionTask,
     CenterOfMassTask,
@@ -55,7 +54,7 @@ def standing(snapshot, constraints):
 
 
 def wheels():
-    return [OmniWheelContact(f"touch{i}", f"wheel{i}", WHEEL_RADIUS) for i in range(3)]
+    return [OmniWheelContact(f"touch{i}", f"wheel{i}", 0.098) for i in range(3)]
 
 
 def feet():

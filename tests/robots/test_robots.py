@@ -9,7 +9,7 @@ from robot_dynamics import assert_equal, by_mujoco, by_pinocchio, random_state
 
 from wholebody import robots
 from wholebody.errors import BadRobot
-from wholebody.robots import catalog, geometry, hubo2plus
+from wholebody.robots import catalog, geometry
 from wholebody.robots.formats.mjcf_writer import write_mjcf
 
 NAMES = (
@@ -28,6 +28,10 @@ JOINTS = {
     "trikey": 3,
     "valkyrie": 32,
 }
+ACH_JOINTS = """
+    WST NKY NK1 NK2 LSP LSR LSY LEB LWY LWR LWP RSP RSR RSY REB RWY RWR RWP LHY LHR LHP LKN LAP LAR
+    RHY RHR RHP RKN RAP RAR RF1 RF2 RF3 RF4 RF5 LF1 LF2 LF3 LF4 LF5
+"""
 LEGGED = [name for name in NAMES if name not in ("dreamer", "dreamer_full", "trikey")]
 MIRROR = np.diag([1.0, -1.0, 1.0])
 
@@ -41,17 +45,60 @@ def test_all_our_robots_are_found_by_name():
     assert set(NAMES) <= set(robots.names())
 
 
-def test_another_package_adds_a_robot_by_entry_point(monkeypatch):
-    theirs = EntryPoint("theirs", "wholebody.robots.minihubo", catalog.GROUP)
+def test_another_package_adds_a_robot_by_entry_point(monkeypatch, tmp_path):
+    (tmp_path / "their_robot.py").write_text(
+        "from wholebody import robots\n\ndef robot():\n    return robots.load('minihubo')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    theirs = EntryPoint("theirs", "their_robot", catalog.GROUP)
     broken = EntryPoint("broken", "no_such_package", catalog.GROUP)
     empty = EntryPoint("empty", "wholebody.errors", catalog.GROUP)
     monkeypatch.setattr(catalog, "entry_points", lambda group: (theirs, broken, empty))
-    assert robots.names() == ("broken", "empty", "theirs")
+    assert set(robots.names()) - set(NAMES) == {"broken", "empty", "theirs"}
     assert robots.load("theirs").mass == pytest.approx(2.9)
     with pytest.raises(BadRobot, match="'broken' cannot be imported from no_such_package"):
         robots.load("broken")
     with pytest.raises(BadRobot, match=r"'empty'.*robot\(\)"):
         robots.load("empty")
+
+
+def test_a_robot_is_read_from_a_yaml_file_by_its_path(tmp_path):
+    path = tmp_path / "pendulum.yaml"
+    path.write_text(
+        "title: Pendulum\nfloating: false\n"
+        "links: {post: {}, rod: {mass: 1, com: [0, 0, -0.5], lumps: [{sphere: [0.1], at: [0, 0, -1], mass: 2}]}}\n"
+        "joints: {swing: {parent: post, child: rod, axis: [0, 1, 0], kind: continuous}}\n"
+        "gains: {'s*': {stiffness: 5, damping: 1}}\n"
+    )
+    robot = robots.load(path)
+    assert (robot.name, robot.title, robot.floating, robot.gains["swing"].stiffness) == (
+        "pendulum",
+        "Pendulum",
+        False,
+        5,
+    )
+    assert robot.mass == pytest.approx(3.0)
+    assert robot.link("rod").com == pytest.approx((0, 0, -2.5 / 3))
+    assert robots.load(path, floating=True).floating
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("links: [", "cannot be read"),
+        ("a word", "is no description"),
+        ("links: {hip: {weight: 3}}\njoints: {}", "link 'hip'.*weight"),
+        ("links: {hip: {}}\njoints: {knee: {parent: hip}}", "joint 'knee'.*child"),
+        ("links: {hip: {mass: heavy}}\njoints: {}", "link 'hip'.*heavy"),
+        ("links: {hip: {}}", "joints"),
+        ("links: {hip: {}}\njoints: {}\nfeet: 2", "feet"),
+    ],
+)
+def test_what_is_wrong_in_a_yaml_file_is_named(tmp_path, text, wrong):
+    path = tmp_path / "wrong.yaml"
+    path.write_text(text)
+    with pytest.raises(BadRobot, match=wrong):
+        robots.load(path)
 
 
 def test_loading_robots_imports_neither_engine_nor_compiler():
@@ -198,8 +245,7 @@ def test_hubo_has_the_joints_of_hubo_ach(all_robots):
     assert hubo.joint_names[:6] == ("RHY", "RHR", "RHP", "RKN", "RAP", "RAR")
     assert hubo.joint_names[12] == "WST"
     assert hubo.joint_names[-1] == "LF5"
-    assert set(hubo.joint_names) == set(hubo2plus.ACH_INDEX) - {"RWR", "LWR"}
-    assert (hubo2plus.ACH_INDEX["WST"], hubo2plus.ACH_INDEX["RHY"], hubo2plus.ACH_INDEX["LF5"]) == (0, 26, 41)
+    assert set(hubo.joint_names) == set(ACH_JOINTS.split()) - {"RWR", "LWR"}
     mini = all_robots["minihubo"]
     assert set(mini.joint_names) - {"NK"} <= set(hubo.joint_names)
     for name in set(mini.joint_names) - {"NK"}:

@@ -7,14 +7,18 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from wholebody.errors import BadRobot
-from wholebody.robots import inertia
 
 if TYPE_CHECKING:
     from wholebody.robots.robot import Joint, Link, Robot
 
 KINDS = ("revolute", "continuous", "prismatic", "fixed")
+TOLERANCE = 1e-6
+"""Relative to the largest moment: figures are rounded, and round-off makes the smallest moments negative."""
+NOTHING = 1e-15
+"""Less than this, in kg or kg·m², is nothing: it comes of round-off."""
 SHAPES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "mesh": 3}
 
 
@@ -90,7 +94,7 @@ def _check_link(robot: Robot, link: Link) -> None:
         raise BadRobot(f"{where} has a mass, centre of mass or inertia that is not a number")
     if link.mass < 0:
         raise BadRobot(f"{where} has a negative mass, {link.mass:g} kg")
-    fault = inertia.fault(link.inertia_matrix)
+    fault = inertia_fault(link.inertia_matrix)
     if fault is not None:
         raise BadRobot(
             f"{where} has an inertia that no body has: {fault}. Correct it, or load the file with repair=True "
@@ -134,6 +138,20 @@ def _check_joint(robot: Robot, joint: Joint) -> None:
             raise BadRobot(f"{where} mimics '{joint.mimic.of}', which is no joint that moves by itself")
 
 
+def inertia_fault(inertia: npt.NDArray[np.float64]) -> str | None:
+    """Say why no body has this inertia, 3 × 3: a moment is negative, or more than the sum of the other two."""
+    moments = np.linalg.eigvalsh(inertia)
+    shown = ", ".join(f"{moment:.3g}" for moment in moments)
+    if moments[0] < -TOLERANCE * abs(moments[2]) - NOTHING:
+        return f"principal moments {shown} kg·m²; none may be negative"
+    if moments[0] + moments[1] < moments[2] * (1 - TOLERANCE) - NOTHING:
+        return (
+            f"principal moments {shown} kg·m² break the triangle inequality (the largest, {moments[2]:.3g}, is more "
+            "than the sum of the others)"
+        )
+    return None
+
+
 def weightless(links: Iterable[Link], joints: Iterable[Joint]) -> list[tuple[Joint, str]]:
     """Joints that move no mass, or no inertia, of their own link and those fixed to it; and which of the two.
 
@@ -148,9 +166,9 @@ def weightless(links: Iterable[Link], joints: Iterable[Joint]) -> list[tuple[Joi
             moment[joint.parent] += moment[joint.child]
     found = []
     for joint in ordered:
-        if joint.kind != "fixed" and mass[joint.child] <= inertia.NOTHING:
+        if joint.kind != "fixed" and mass[joint.child] <= NOTHING:
             found.append((joint, "mass"))
-        elif joint.kind != "fixed" and moment[joint.child] <= inertia.NOTHING:
+        elif joint.kind != "fixed" and moment[joint.child] <= NOTHING:
             found.append((joint, "inertia"))
     return found
 

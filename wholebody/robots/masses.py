@@ -11,8 +11,7 @@ import numpy as np
 
 from wholebody.errors import RobotWarning
 from wholebody.robots import checks
-from wholebody.robots.inertia import NOTHING, fault, nearest
-from wholebody.robots.robot import Array, Joint, Link, Robot, Shape, Vector
+from wholebody.robots.robot import Array, Joint, Link, Robot, Shape
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,10 @@ class Body:
             inertia = inertia + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
         return Body(mass, com, inertia)
 
-    @property
-    def com_as_vector(self) -> Vector:
-        """The centre of mass as a link keeps it."""
-        x, y, z = (float(value) for value in self.com)
-        return x, y, z
+    def on(self, link: Link) -> Link:
+        """The link with this mass, centre of mass and inertia."""
+        x, y, z = self.com.tolist()
+        return replace(link, mass=self.mass, com=(x, y, z), inertia=self.sixfold)
 
     @property
     def sixfold(self) -> tuple[float, ...]:
@@ -115,7 +113,7 @@ def repaired(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[Link, ...]
         link = mended[joint.child]
         mass = max(link.mass, GRAM)
         moment = mass * GYRATION**2
-        lacks_inertia = sum(link.inertia[:3]) <= NOTHING
+        lacks_inertia = sum(link.inertia[:3]) <= checks.NOTHING
         moments = (moment, moment, moment, 0.0, 0.0, 0.0) if lacks_inertia else link.inertia
         mended[link.name] = replace(link, mass=mass, inertia=moments)
         given = f"it gets {mass:g} kg and {moment:g} kg·m²"
@@ -124,13 +122,23 @@ def repaired(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[Link, ...]
 
 
 def _physical(link: Link) -> Link:
-    why = fault(link.inertia_matrix)
+    why = checks.inertia_fault(link.inertia_matrix)
     if why is None:
         return link
     _warn(f"link '{link.name}' had an inertia that no body has: {why}; the nearest one that exists is taken")
-    near = nearest(link.inertia_matrix)
-    sixfold = tuple(float(near[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
-    return replace(link, inertia=sixfold)
+    return replace(Body.of(link), inertia=_nearest(link.inertia_matrix)).on(link)
+
+
+def _nearest(inertia: Array) -> Array:
+    """The nearest inertia that a body can have.
+
+    With J = ½ tr(I) 1 − I, the second moment of the mass, I is physical when J is positive semi-definite: J's negative
+    eigenvalues become zero, and I = tr(J) 1 − J.
+    """
+    J = np.trace(inertia) / 2 * np.eye(3) - (inertia + inertia.T) / 2
+    values, vectors = np.linalg.eigh(J)
+    J = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return np.asarray(np.trace(J) * np.eye(3) - J)
 
 
 def _warn(text: str) -> None:

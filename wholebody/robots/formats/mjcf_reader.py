@@ -135,7 +135,8 @@ def _read_body(
                 frame @ document.placement(attributes, where),
             )
     mass = _bounded(document.compiler, _inertial(document, body, mass, where))
-    parts.links.append(_link(name, mass, tuple(shapes)))
+    link = Link(name, shapes=tuple(shapes))
+    parts.links.append(link if mass is None else mass.on(link))
     for element, frame, inner in children:
         if element.tag == "body":
             _read_body(parts, element, name, frame, element.get("childclass", inner))
@@ -171,12 +172,6 @@ def _inertial(document: Document, body: ET.Element, from_geoms: Body | None, whe
         (xx, yy, zz), (xy, xz, yz) = numbers(said.attrib, "diaginertia", where, (0.0, 0.0, 0.0)), (0.0, 0.0, 0.0)
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return Body(mass, np.zeros(3), inertia).seen_from(document.placement(said.attrib, where))
-
-
-def _link(name: str, mass: Body | None, shapes: tuple[Shape, ...]) -> Link:
-    return (
-        Link(name, shapes=shapes) if mass is None else Link(name, mass.mass, mass.com_as_vector, mass.sixfold, shapes)
-    )
 
 
 def _bounded(compiler: Compiler, mass: Body | None) -> Body | None:

@@ -109,7 +109,7 @@ def _body(
             _joint(body, joint)
     if name in masses and masses[name].mass > 0:
         mass = masses[name]
-        pos, inertia = text_of(mass.com_as_vector), text_of(mass.sixfold)
+        pos, inertia = text_of(tuple(mass.com)), text_of(mass.sixfold)
         ET.SubElement(body, "inertial", pos=pos, mass=repr(float(mass.mass)), fullinertia=inertia)
     for number, shape in enumerate(link.shapes):
         _geom(body, f"{name}_{number}", shape, meshes)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from wholebody.errors import BadRobot, RobotWarning
-from wholebody.robots.masses import repaired
+from wholebody.robots.masses import Body, repaired
 from wholebody.robots.robot import Joint, Link, Mimic, Placement, Robot, Shape, Vector
 
 # --- reading ---------------------------------------------------------------------------------------
@@ -73,8 +73,7 @@ def _link(element: ET.Element, path: Path) -> Link:
     at = _placement(inertial.find("origin"), where)
     xx, yy, zz, xy, xz, yz = (_number(inertia, f"i{key}", where, "0") for key in ("xx", "yy", "zz", "xy", "xz", "yz"))
     turned = at.rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ at.rotation.T
-    sixfold = tuple(float(turned[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
-    return Link(name, _number(mass, "value", where), at.xyz, sixfold, found)
+    return Body(_number(mass, "value", where), np.array(at.xyz), turned).on(Link(name, shapes=found))
 
 
 def _shape(element: ET.Element, where: str, path: Path, collides: bool) -> Shape | None:
