@@ -1,5 +1,6 @@
 """The benchmark command: its JSON, its tables, its errors, and that it cleans up. Nothing here judges a time."""
 
+import functools
 import importlib
 import json
 import os
@@ -35,17 +36,23 @@ LIMITS = {
 } | ({"bridge_age / round_trip_zenoh": 6.0, "bridge_put_1024 / paced_put_1024": 1.25} if find_spec("zenoh") else {})
 
 
-@pytest.fixture(scope="module")
-def printed():
-    """What `wholebody bench channels --json --quick` prints."""
-    done = subprocess.run([*COMMAND, "channels", "--json", "--quick"], capture_output=True, text=True, check=False)
+@functools.cache
+def quick(name: str) -> subprocess.CompletedProcess[str]:
+    """What `wholebody bench NAME --json --quick` prints, run once."""
+    done = subprocess.run([*COMMAND, name, "--json", "--quick"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done
 
 
-@pytest.fixture(scope="module")
-def measured(printed):
-    return json.loads(printed.stdout)
+@pytest.fixture(params=["messages", pytest.param("channels", marks=pytest.mark.slow)])
+def measured(request):
+    """A report with every kind of result, and the one of the channels, which needs 17 s of a processor."""
+    return json.loads(quick(request.param).stdout)
+
+
+@pytest.fixture
+def channels():
+    return json.loads(quick("channels").stdout)
 
 
 @pytest.fixture
@@ -55,7 +62,6 @@ def report(monkeypatch):
     return importlib.import_module("benchmarks.report")
 
 
-@pytest.mark.slow
 def test_the_json_is_one_object_of_the_fixed_form(measured):
     assert measured.keys() - {"notes"} == {"machine", "results", "budgets"}
     assert measured["machine"].keys() >= {"cpu", "cores", "memory_gib", "kernel", "python", "wholebody"}
@@ -69,12 +75,14 @@ def test_the_machine_has_no_name(measured):
     assert os.uname().nodename not in json.dumps(measured["machine"])
 
 
-def test_progress_is_told_on_stderr(printed):
-    assert "channels: round trips between two processes" in printed.stderr
+@pytest.mark.slow
+def test_progress_is_told_on_stderr():
+    assert "channels: round trips between two processes" in quick("channels").stderr
 
 
-def test_every_promised_result_is_there(measured):
-    assert measured["results"].keys() >= PROMISED
+@pytest.mark.slow
+def test_every_promised_result_is_there(channels):
+    assert channels["results"].keys() >= PROMISED
 
 
 def test_the_minimum_is_below_the_median_and_that_below_p99(measured):
@@ -82,15 +90,17 @@ def test_the_minimum_is_below_the_median_and_that_below_p99(measured):
     assert all(0 < each["min"] <= each["median"] <= each["p99"] and each["unit"] == "us" for each in timings)
 
 
-def test_every_budget_has_its_limit_and_says_whether_it_is_met(measured):
-    assert {budget["name"]: budget["limit"] for budget in measured["budgets"]} == LIMITS
-    for budget in measured["budgets"]:
+@pytest.mark.slow
+def test_every_budget_has_its_limit_and_says_whether_it_is_met(channels):
+    assert {budget["name"]: budget["limit"] for budget in channels["budgets"]} == LIMITS
+    for budget in channels["budgets"]:
         assert budget["met"] == (budget["value"] <= budget["limit"])
 
 
-def test_messages_are_checked_and_none_is_torn(measured):
-    assert measured["results"]["messages_checked"] > 0
-    assert measured["results"]["messages_torn"] == 0
+@pytest.mark.slow
+def test_messages_are_checked_and_none_is_torn(channels):
+    assert channels["results"]["messages_checked"] > 0
+    assert channels["results"]["messages_torn"] == 0
 
 
 def test_a_budget_is_met_up_to_its_limit(report):

@@ -1,6 +1,5 @@
 """Self-collision: against MuJoCo's own contact detection, in known postures, along a trajectory, and bad input."""
 
-import time
 from functools import cache
 
 import mujoco
@@ -146,19 +145,6 @@ def test_a_pair_to_ignore_is_not_reported():
     assert (touch.one, touch.other) not in {(each.one, each.other) for each in without.check(q)}
     with pytest.raises(UnknownName, match="closest: 'Body_LAR'"):
         Collisions(robot, ignore=[("Body_LAR", "Body_RAX"), ("Body_LARR", "Body_RAR")][1:])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_posture_takes_well_under_a_millisecond(name):
-    collisions = collisions_of(name)
-    states = [collisions.model.at(collisions.model.random(seed)) for seed in range(30)]
-    best = np.inf
-    for _ in range(5):
-        start = time.perf_counter()
-        for state in states:
-            collisions.collides(state)
-        best = min(best, (time.perf_counter() - start) / len(states))
-    assert best < 0.5e-3
 
 
 # Shapes whose distance is known.
