@@ -135,7 +135,7 @@ def walking_robot() -> Iterator[None]:
 def walk() -> list[str]:
     """The walking controller's process, here; somebody else tells it to stand up and to walk."""
     from wholebody.behaviors.walking_client import WalkingClient
-    from wholebody.processes import walk as controller
+    from wholebody.processes import controllers
 
     entered = Entered()
 
@@ -147,12 +147,12 @@ def walk() -> list[str]:
             client.wait_until(lambda doing: not doing.standing, SECONDS)
             entered.on = True
 
-    going_on = mock.patch.object(controller, "until_told", return_value=lambda: not entered.on or marked(entered))
+    going_on = mock.patch.object(controllers, "until_told", return_value=lambda: not entered.on or marked(entered))
     with walking_robot(), going_on:
         told = threading.Thread(target=people)
         told.start()
         with profiled(entered):
-            controller.main(NAME, "hubo2plus", ready=lambda: None)
+            controllers.walk(NAME, "hubo2plus", ready=lambda: None)
         told.join()
     return entered.steady()
 

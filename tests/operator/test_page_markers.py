@@ -19,7 +19,7 @@ from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.reflection import Parameters
 from wholebody.parameters.remote import Remote, running
-from wholebody.processes.walk import NOTHING_ELSE
+from wholebody.processes.controllers import NOTHING_ELSE
 from wholebody.tasks.vectors import Vector3
 
 NAMES = ControllerNames("robot", "reach")

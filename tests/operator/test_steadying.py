@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wholebody import robots
-from wholebody.processes.camera import Camera, jpeg, steadied
+from wholebody.processes.pictures import Camera, jpeg, steadied
 from wholebody.robots.geometry import placements
 from wholebody.robots.robot import Placement
 

@@ -9,7 +9,7 @@ from wholebody import robots
 from wholebody.operator.head import Head
 from wholebody.perception.colour_regions import looks
 from wholebody.perception.objects import GONE, Memory
-from wholebody.processes.camera import LENS, SOUGHT, Camera
+from wholebody.processes.pictures import LENS, SOUGHT, Camera
 from wholebody.robots.robot import Placement
 
 ROBOT = robots.load("hubo2plus")

@@ -1,6 +1,5 @@
 """wholebody process: every process has a command, and all have it in one way."""
 
-import importlib
 import inspect
 import subprocess
 import sys
@@ -27,8 +26,8 @@ def test_it_lists_every_role(capsys):
 
 
 @pytest.mark.parametrize("name", ROLES)
-def test_every_role_is_a_module_whose_main_takes_a_name_or_a_plan(name):
-    parameters = inspect.signature(importlib.import_module(ROLES[name].module).main).parameters
+def test_every_role_is_a_function_that_takes_a_name_or_a_plan(name):
+    parameters = inspect.signature(ROLES[name].load()).parameters
     assert {"name", "plan"} & set(parameters)
     assert not ROLES[name].each or ROLES[name].each in parameters
 

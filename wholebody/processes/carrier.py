@@ -12,7 +12,7 @@ from wholebody.processes.main import Ready
 from wholebody.realtime import sleep_until_told
 
 
-def main(name: str, controller: str, bindings: str, *, ready: Ready) -> None:
+def carrier(name: str, controller: str, bindings: str, *, ready: Ready) -> None:
     """Carry some bindings, given as JSON with the sizes of their parameters, until SIGTERM or SIGINT."""
     given = json.loads(bindings)
     names = ControllerNames(name, controller)

@@ -12,13 +12,12 @@ from wholebody.drivers import Clock
 from wholebody.drivers.catalog import open_driver
 from wholebody.processes.launch_plan import LaunchPlan, filter_request
 from wholebody.processes.main import Ready, speaker
-from wholebody.processes.registry import DAEMON
 
 PRIORITY = 50
-say = speaker(DAEMON)
+say = speaker("daemon")
 
 
-def main(plan: LaunchPlan, *, ready: Ready) -> None:
+def daemon(plan: LaunchPlan, *, ready: Ready) -> None:
     """Run what the plan says until SIGTERM or SIGINT, and print how the time was spent."""
     robot = robots.load(plan.robot)
     interface = open_driver(plan.driver, robot, plan.period, plan.name)

@@ -109,7 +109,7 @@ def _beats(hertz: float) -> Iterator[tuple[int, float]]:
         yield tick, instant
 
 
-def main(part: str, name: str = "demo") -> None:
+def demo(part: str, name: str = "demo") -> None:
     """Be the robot, or one of the controllers."""
     if part == "robot":
         robot(name)

@@ -13,6 +13,7 @@ from wholebody.drivers.catalog import check_choice, for_robot, open_driver
 from wholebody.drivers.laws import Verdict
 from wholebody.processes import lifecycle
 from wholebody.processes.launch_plan import NOT_IN_A_DAEMON, LaunchPlan, usual_robot
+from wholebody.processes.registry import ROLES
 
 STARTING = 30.0
 """s that a simulated device has to begin."""
@@ -44,7 +45,7 @@ def check_driver(
 @contextlib.contextmanager
 def device(plan: LaunchPlan) -> Iterator[None]:
     """The simulated device that a plan needs, if it does; its channels and its log go with it."""
-    role = lifecycle.COMPANIONS.get(plan.behind)
+    role = ROLES.get(plan.companion)
     log = lifecycle.log_file(plan.name)
     with contextlib.ExitStack() as stack:
         stack.callback(lifecycle.remove_channels, plan.name, force=True)

@@ -14,8 +14,8 @@ from wholebody.messages import Filter
 
 USUAL_ROBOTS = ("hubo2plus", "minihubo")
 """Of these the first whose description names the driver that is asked for, if nobody says which robot."""
-SIMULATED_WITHOUT = {"hubo_can": "buses", "dynamixel": "devices"}
-"""Drivers whose device is simulated by a process of ours, unless this option names a real one."""
+COMPANIONS = {"simulator": ("simulator", ""), "hubo_can": ("boards", "buses"), "dynamixel": ("boards", "devices")}
+"""Drivers beside which the daemon needs a process: its role, and the option that names a real device instead."""
 NOT_IN_A_DAEMON = ("simulation", "daemon")
 """Drivers for `wholebody run` alone: physics in the process of the loop, and the daemon itself."""
 FILTERS = {filter.name.lower(): filter for filter in Filter}
@@ -57,16 +57,25 @@ class LaunchPlan:
         return Contract(self.period, self.misses_allowed, OnMiss(self.on_miss))
 
     @property
+    def choice(self) -> DriverChoice:
+        """The driver and its options."""
+        return DriverChoice.parse(self.driver)
+
+    @property
+    def companion(self) -> str:
+        """The role of the process that the daemon needs beside it; empty if none."""
+        role, real = COMPANIONS.get(self.choice.name, ("", ""))
+        return "" if self.choice.options.get(real) else role
+
+    @property
     def behind(self) -> str:
         """What stands behind the daemon: the driver's name, and whether its device is simulated."""
-        choice = DriverChoice.parse(self.driver)
-        simulated = choice.name in SIMULATED_WITHOUT and not choice.options.get(SIMULATED_WITHOUT[choice.name])
-        return f"simulated {choice.name}" if simulated else choice.name
+        return f"simulated {self.choice.name}" if self.companion == "boards" else self.choice.name
 
     @property
     def tier(self) -> str:
         """The robot's own name for this driver; empty if it has none."""
-        driver, tiers = DriverChoice.parse(self.driver).name, robots.load(self.robot).drivers
+        driver, tiers = self.choice.name, robots.load(self.robot).drivers
         return next((tier for tier, text in tiers.items() if DriverChoice.parse(text).name == driver), "")
 
     def text(self) -> str:

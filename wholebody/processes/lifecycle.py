@@ -19,7 +19,7 @@ from wholebody.errors import ChannelError, HardwareError, NoRobot
 from wholebody.messages import labels
 from wholebody.processes import registry
 from wholebody.processes.launch_plan import LaunchPlan
-from wholebody.processes.registry import BOARDS, DAEMON, OWNERS, SIMULATOR, Role, process_of, running_as
+from wholebody.processes.registry import BOARDS, DAEMON, OWNERS, ROLES, SIMULATOR, Role, process_of, running_as
 from wholebody.realtime import has_ended
 from wholebody.robots import Robot
 
@@ -30,10 +30,6 @@ PATIENCE = 5.0
 """s. How long a process may take to end by itself."""
 LOOK_EVERY = 0.02
 """s"""
-COMPANIONS = {"simulator": SIMULATOR, "simulated dynamixel": BOARDS, "simulated hubo_can": BOARDS}
-"""What the daemon needs beside it, by what is behind it."""
-
-
 Say = Callable[[str], None]
 
 
@@ -190,7 +186,7 @@ def _is_of_another(channel: str, robot: Robot) -> bool:
 
 def companion_to_begin(plan: LaunchPlan) -> Role | None:
     """The companion that the daemon needs and that does not live yet; those left from another plan are ended."""
-    needed = COMPANIONS.get(plan.behind)
+    needed = ROLES.get(plan.companion)
     for role in (SIMULATOR, BOARDS):
         ours = running_as(role, plan.name)
         if ours is not None and ours.plan is not None and not (role is needed and _fit(ours.plan, plan)):
@@ -202,7 +198,7 @@ def companion_to_begin(plan: LaunchPlan) -> Role | None:
 
 def is_lacking(plan: LaunchPlan) -> bool:
     """Whether the companion that a running daemon needs has gone: it can be given another."""
-    needed = COMPANIONS.get(plan.behind)
+    needed = ROLES.get(plan.companion)
     return needed is not None and process_of(needed, plan.name) is None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import inspect
 import sys
 import warnings
@@ -21,8 +20,6 @@ from wholebody.realtime import end_with
 PROGRAM = "wholebody process"
 Ready = Callable[[], None]
 """What a process calls when others can use what it does."""
-Main = Callable[..., None]
-"""What a process does: its parameters are the options of its command, but `ready`."""
 
 HELP = {
     "name": "The robot's name, if it is not 'robot'.",
@@ -42,18 +39,18 @@ def main(words: Sequence[str]) -> None:
         roles.add_parser(role.name, help=role.about, add_help=False)
     role = ROLES[parser.parse_args(words[:1]).role]
     try:
-        function: Main = importlib.import_module(role.module).main
+        function = role.load()
         _run(role, function, vars(_options(role, function).parse_args(words[1:])))
     except WholebodyError as error:
         print(f"{role.name}: {error}", file=sys.stderr, flush=True)
         sys.exit(1)
 
 
-def _run(role: Role, function: Main, given: dict[str, Any]) -> None:
+def _run(role: Role, function: Callable[..., None], given: dict[str, Any]) -> None:
     """Enter the registry, and run."""
     if until := given.pop("until"):
         end_with(until)
-    warnings.showwarning = lambda message, *_: speaker(role)(str(message))
+    warnings.showwarning = lambda message, *_: speaker(role.name)(str(message))
     plan: LaunchPlan | None = given.get("plan")
     name = plan.name if plan else given.get("name") or default_name()
     if "name" in given:
@@ -70,8 +67,8 @@ def _run(role: Role, function: Main, given: dict[str, Any]) -> None:
             function(**given)
 
 
-def _options(role: Role, function: Main) -> argparse.ArgumentParser:
-    """The command line of a role: an option for each parameter of its `main`."""
+def _options(role: Role, function: Callable[..., None]) -> argparse.ArgumentParser:
+    """The command line of a role: an option for each parameter of its function, but `ready`."""
     parser = argparse.ArgumentParser(f"{PROGRAM} {role.name}", description=f"{role.name}: {role.about}.")
     for each in inspect.signature(function, eval_str=True).parameters.values():
         if each.name != "ready":
@@ -87,9 +84,9 @@ def _options(role: Role, function: Main) -> argparse.ArgumentParser:
     return parser
 
 
-def speaker(role: Role) -> Callable[[str], None]:
-    """What writes lines into the log, each after the role whose they are."""
-    return lambda text: print(f"{role.name}: {text}", flush=True)
+def speaker(role: str) -> Callable[[str], None]:
+    """What writes lines into the log, each after the name of the role whose they are."""
+    return lambda text: print(f"{role}: {text}", flush=True)
 
 
 SLICE = 0.2

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -27,21 +28,23 @@ PLACE = "process"
 
 @dataclass(frozen=True)
 class Role:
-    """What a process does for a robot, the module whose `main` it is, and how its processes are found and told apart.
+    """What a process does for a robot, the function of its name that does it, and how its processes are found.
 
-    channel: which only a process of this role writes, also one that is not ours; without, its record in the registry.
-    each: the option by which several of them for one robot differ.
+    place    the module in this folder with the function
+    channel  which only a process of this role writes, also one that is not ours; without, its record in the registry
+    each     the option by which several of them for one robot differ
     """
 
     name: str
+    place: str
     about: str
     channel: Callable[[Names], str] | None = None
     each: str = ""
 
-    @property
-    def module(self) -> str:
-        """Where its `main` is."""
-        return f"wholebody.processes.{self.name}"
+    def load(self) -> Callable[..., None]:
+        """What its process does, imported now."""
+        function: Callable[..., None] = getattr(import_module(f"wholebody.processes.{self.place}"), self.name)
+        return function
 
     def record_channel(self, robot: str, label: str = "") -> str:
         """Where its process says what it is."""
@@ -53,18 +56,20 @@ def _doing(controller: str) -> Callable[[Names], str]:
     return lambda names: names.doing(controller)
 
 
-DAEMON = Role("daemon", "owns a robot; `wholebody start` begins it", lambda names: names.tick)
-SIMULATOR = Role("simulator", "the physics of a simulated robot", lambda names: names.from_simulator)
-BOARDS = Role("boards", "simulated motor boards or servos", lambda names: names.boards)
-WALK = Role("walk", "the walking controller", _doing("walk"))
-CRAWL = Role("crawl", "the crawling controller", _doing("crawl"))
-ARMS = Role("arms", "the controller of the arms", _doing("arms"))
-LIMBS = Role("limbs", "merges what sources wish for limbs into one reference")
-CAMERA = Role("camera", "draws what the camera of a simulated robot sees, and finds things in it")
-CARRIER = Role("carrier", "carries a controller's parameters over transports other than channels", each="controller")
-SWITCHBOARD = Role("switchboard", "answers other machines about parameters", each="endpoint")
-FILM = Role("film", "draws a film of a run")
-DEMO = Role("demo", "a part of `wholebody demo`", each="part")
+DAEMON = Role("daemon", "daemon", "owns a robot; `wholebody start` begins it", lambda names: names.tick)
+SIMULATOR = Role("simulator", "devices", "the physics of a simulated robot", lambda names: names.from_simulator)
+BOARDS = Role("boards", "devices", "simulated motor boards or servos", lambda names: names.boards)
+WALK = Role("walk", "controllers", "the walking controller", _doing("walk"))
+CRAWL = Role("crawl", "controllers", "the crawling controller", _doing("crawl"))
+ARMS = Role("arms", "controllers", "the controller of the arms", _doing("arms"))
+LIMBS = Role("limbs", "controllers", "merges what sources wish for limbs into one reference")
+CAMERA = Role("camera", "pictures", "draws what the camera of a simulated robot sees, and finds things in it")
+CARRIER = Role(
+    "carrier", "carrier", "carries a controller's parameters over transports other than channels", each="controller"
+)
+SWITCHBOARD = Role("switchboard", "switchboard", "answers other machines about parameters", each="endpoint")
+FILM = Role("film", "pictures", "draws a film of a run")
+DEMO = Role("demo", "demo", "a part of `wholebody demo`", each="part")
 OWNERS = (DAEMON, SIMULATOR, BOARDS)
 """What `wholebody start` begins, in the order in which `wholebody stop` ends it."""
 ROLES = {

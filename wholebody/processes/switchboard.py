@@ -7,7 +7,7 @@ from wholebody.processes.main import Ready
 from wholebody.realtime import sleep_until_told
 
 
-def main(endpoint: str, name: str = "", *, ready: Ready) -> None:
+def switchboard(endpoint: str, name: str = "", *, ready: Ready) -> None:
     """Answer other machines until SIGTERM or SIGINT."""
     with Switchboard(endpoint):
         ready()

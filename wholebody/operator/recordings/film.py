@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from wholebody.channels import Channel
 from wholebody.processes import lifecycle
-from wholebody.processes.film import KEPT, RATE, film_channel, frame_record
+from wholebody.processes.pictures import FILM_RATE, KEPT, film_channel, film_record
 from wholebody.processes.registry import FILM
 from wholebody.robots.robot import Robot
 from wholebody.simulation import Simulation
@@ -23,7 +23,7 @@ class Film:
     """The world's end: note() every period; leaving the `with` block waits until the film is drawn."""
 
     def __init__(self, robot: Robot, name: str, folder: Path, description: str, scene: str) -> None:
-        self._channel = Channel(film_channel(name), frame_record(robot), depth=KEPT)
+        self._channel = Channel(film_channel(name), film_record(robot), depth=KEPT)
         self._writer = self._channel.writer()
         self._next = -math.inf
         self._drawer = lifecycle.spawn(FILM, name=name, robot=description, scene=scene, folder=folder)
@@ -32,7 +32,7 @@ class Film:
         """Remember where the robot is, if it is time to."""
         if simulation.time < self._next - simulation.period / 2:
             return
-        self._next = max(self._next, simulation.time) + 1 / RATE
+        self._next = max(self._next, simulation.time) + 1 / FILM_RATE
         message, base = self._writer.message, simulation.base_to_world
         message.position[:] = simulation.truth.position
         message.base[:] = (*base[:3, 3], *_roll_pitch_yaw(base))

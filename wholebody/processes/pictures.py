@@ -1,16 +1,21 @@
-"""The camera of a simulated robot as a process: it draws what the camera sees, steadies it, and tells what is there.
+"""Pictures of a simulated robot, drawn by processes of their own so that the simulator is never late for them.
 
-`wholebody process camera`; `wholebody page` and `wholebody rcp` begin it. No pictures
-are drawn in the simulator, so that it is never late for them. Where base and things are in truth it learns from the
-simulator, to draw them; what it says of them it has from its pictures, in colour and with a depth as noisy as that of a
-stereo pair, and from where the robot believes that it is.
+camera  draws what the robot's camera sees, steadies it, and tells what is there; `wholebody page` and `rcp` begin it.
+        Where base and things are in truth it learns from the simulator, to draw them; what it says of them it has from
+        its pictures, in colour and with a depth as noisy as that of a stereo pair, and from where the robot believes
+        that it is.
+film    draws where a channel says that a robot was; `wholebody walk` begins it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
+import os
 import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +23,12 @@ from PIL import Image
 
 from wholebody import robots
 from wholebody.behaviors.base_pose import BasePose, frame
+from wholebody.channels import Channel
 from wholebody.channels.owned import Opened
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
-from wholebody.errors import BadSimulation
-from wholebody.messages import State
+from wholebody.errors import BadSimulation, MissingExtra
+from wholebody.messages import Floats, Record, State
 from wholebody.perception.camera_frames import (
     DEPTH,
     LARGEST,
@@ -35,11 +41,12 @@ from wholebody.perception.camera_frames import (
 from wholebody.perception.camera_model import Lens
 from wholebody.perception.colour_regions import Colour, looks
 from wholebody.perception.objects import Memory, seen_channel, seen_record, write_seen
-from wholebody.processes.main import Ready
+from wholebody.processes.main import Ready, speaker
 from wholebody.realtime import until_told
 from wholebody.robots.geometry import standing
 from wholebody.robots.robot import Array, Placement, Robot, Sensor
 from wholebody.simulation import Simulation
+from wholebody.simulation.film import Recording
 from wholebody.simulation.objects import ThingsMessage
 
 WIDTH, HEIGHT = 320, 240
@@ -157,7 +164,7 @@ class Eye(Opened):
         self._seen.put()
 
 
-def main(name: str = "", robot: str = "", scene: str = "flat", *, ready: Ready) -> None:
+def camera(name: str = "", robot: str = "", scene: str = "flat", *, ready: Ready) -> None:
     """Take pictures until SIGTERM or SIGINT."""
     goes_on = until_told()
     with Eye(name, robots.load(robot), scene) as eye:
@@ -167,3 +174,63 @@ def main(name: str = "", robot: str = "", scene: str = "flat", *, ready: Ready) 
             eye.look()
             instant = max(instant + PERIOD, time.monotonic() - PERIOD)  # one that took long is made up for
             time.sleep(max(0.0, instant - time.monotonic()))
+
+
+FILM_RATE = 20.0
+"""Frames of a film in a second."""
+KEPT = 4096
+"""Frames that may wait to be drawn: three minutes."""
+FILM_SIZE = (512, 384)
+STRIP_EVERY = 4.0
+"""s from one picture of the filmstrip to the next."""
+
+
+def film_channel(name: str) -> str:
+    """Where the frames of a robot's film come."""
+    return f"{name}.film"
+
+
+class FilmFrame(Record):
+    """Where the robot is: joints, and position and roll, pitch, yaw of its base in world; `over` ends the film."""
+
+    position: Floats
+    base: Floats  # type: ignore[assignment]  # numpy's own `base` of a record says nothing
+    over: bool
+
+
+def film_record(robot: Robot) -> np.dtype[FilmFrame]:
+    """The layout of a frame."""
+    fields: list[Any] = [("position", "<f8", (len(robot.moving),)), ("base", "<f8", (6,)), ("over", "?")]
+    return FilmFrame.of(np.dtype(fields, align=True))
+
+
+def film(robot: str, folder: Path, name: str = "", scene: str = "flat", *, ready: Ready) -> None:
+    """Draw every frame, at one's own pace, until the film is over, or SIGTERM or SIGINT: walk.mp4, and a filmstrip."""
+    os.nice(5)  # the walk comes first
+    goes_on, loaded = until_told(), robots.load(robot)
+    with contextlib.ExitStack() as stack:
+        reader = stack.enter_context(Channel(film_channel(name), film_record(loaded), depth=KEPT).reader())
+        world = stack.enter_context(Simulation(loaded, scene, physics=False))
+        films = [stack.enter_context(Recording(folder / "moments.png", 0.0, size=(240, 300)))]
+        try:
+            films.append(stack.enter_context(Recording(folder / "walk.mp4", 0.0, size=FILM_SIZE, rate=FILM_RATE)))
+        except MissingExtra as error:
+            speaker("film")(f"{error}; there is a filmstrip instead")
+        ready()
+        drawn = 0
+        while goes_on():
+            if not reader.wait(0.2, mode="next"):
+                continue
+            if reader.message.over:
+                return
+            _pose(world, reader.message)
+            for each in films[0 if drawn % round(STRIP_EVERY * FILM_RATE) == 0 else 1 :]:
+                each.add(world)
+            drawn += 1
+
+
+def _pose(world: Simulation, frame: FilmFrame) -> None:
+    lower, upper = np.array([(joint.lower, joint.upper) for joint in world.robot.moving]).T
+    xyz, rpy = frame.base[:3], frame.base[3:]
+    at = Placement((float(xyz[0]), float(xyz[1]), float(xyz[2])), (float(rpy[0]), float(rpy[1]), float(rpy[2])))
+    world.reset(np.clip(frame.position, lower, upper), base=at)

@@ -1,0 +1,169 @@
+"""Controllers as processes: walk, crawl and arms take goals from anybody, limbs merges what others wish for limbs.
+
+`wholebody process walk` (crawl, arms, limbs) begins one; `wholebody walk`, `crawl`, `rcp` and `page` begin them too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wholebody import robots
+from wholebody.behaviors import Walking, crawling_goals, reaching_goals, walking_goals
+from wholebody.behaviors.crawling import Crawling
+from wholebody.behaviors.crawling_server import CrawlingServer
+from wholebody.behaviors.gait_parameters import crawling_parameters, walking_parameters
+from wholebody.behaviors.limb_server import NOBODY, LimbDesk, LimbServer
+from wholebody.behaviors.reaching import Reaching
+from wholebody.behaviors.reaching_server import ReachingServer
+from wholebody.behaviors.support_display import SupportDisplay
+from wholebody.behaviors.walking_server import WalkingServer
+from wholebody.channels import Channel, Reader
+from wholebody.drivers import Names
+from wholebody.drivers.connection import Connection, connect
+from wholebody.errors import WrongRecord
+from wholebody.estimation.support_view import SupportPublisher
+from wholebody.messages import Report
+from wholebody.motion.playback import posture_of
+from wholebody.parameters.desk import Desk
+from wholebody.parameters.records import ControllerNames
+from wholebody.processes.main import Ready, StateLoop
+from wholebody.realtime import until_told
+
+SILENCE = 0.02
+"""s without a reference after which the daemon holds the joints of a robot that walks or crawls."""
+ARMS_SILENCE = 0.5
+"""s without a word after which the arms are anybody's again."""
+LOOK_AROUND = 0.1
+"""s between two looks for new sources."""
+NOTHING_ELSE: dict[str, Any] = {"tasks": [], "constraints": [], "events": {}, "settings": {}}
+"""What controllers of tasks tell of themselves besides their parameters."""
+
+
+def walk(name: str = "", robot: str = "", stabilizer: str = "dcm", *, ready: Ready) -> None:
+    """Walk as asked, until SIGTERM or SIGINT; `wholebody set` changes the gait."""
+    goes_on = until_told()
+    walking = Walking(robots.load(robot), stabilizer=stabilizer)
+    names = ControllerNames(Names(name).robot, walking_goals.CONTROLLER)
+    with (
+        connect(walking_goals.CONTROLLER, name, period=SILENCE) as connection,
+        Desk(names, walking_parameters(walking), {"robot": robot, **NOTHING_ELSE}) as tuning,
+        WalkingServer(walking, name) as server,
+        Channel(Names(name).report, kind=Report) as channel,
+        channel.reader() as report,
+    ):
+        ready()
+        serve_walking(connection, server, tuning, report, goes_on)
+
+
+def serve_walking(
+    connection: Connection, server: WalkingServer, tuning: Desk, report: Reader[Report], goes_on: Callable[[], bool]
+) -> None:
+    """The loop: newest state, goals, parameters, one cycle, one reference. Told to end, it comes to a stand first.
+
+    Joints on which others have a lease, by the daemon's report, are left to them.
+    """
+    walking, ending = server.walking, False
+    for going in StateLoop(connection, goes_on):
+        time = connection.now
+        if not ending and not going:
+            ending = True
+            server.preempt(time, "the controller was told to end")
+            walking.stop()
+        if not ending:
+            server.serve(time)
+        tuning.serve(time)
+        if report.latest():
+            walking.leave(np.flatnonzero(report.message.leased))
+        if server.moves:
+            walking.cycle(connection.state, connection.reference)
+            connection.put()
+        server.tell(time)
+        if ending and (walking.standing or not walking.up):
+            return
+
+
+def crawl(name: str = "", robot: str = "", *, ready: Ready) -> None:
+    """Crawl as asked, until SIGTERM or SIGINT; `wholebody motion support NAME` shows what bears."""
+    goes_on = until_told()
+    crawling = Crawling(robots.load(robot))
+    names = ControllerNames(Names(name).robot, crawling_goals.CONTROLLER)
+    with (
+        connect(crawling_goals.CONTROLLER, name, period=SILENCE) as connection,
+        Desk(names, crawling_parameters(crawling), {"robot": robot, **NOTHING_ELSE}) as tuning,
+        CrawlingServer(crawling, name) as server,
+        SupportPublisher(Names(name).robot) as publisher,
+    ):
+        ready()
+        serve_crawling(connection, server, tuning, SupportDisplay(crawling.crawler, publisher), goes_on)
+
+
+def serve_crawling(
+    connection: Connection, server: CrawlingServer, tuning: Desk, shown: SupportDisplay, goes_on: Callable[[], bool]
+) -> None:
+    """The loop: newest state, goals, parameters, one cycle, one reference. Told to end, it rests on all limbs first."""
+    ending = False
+    for going in StateLoop(connection, goes_on):
+        if not ending and not going:
+            ending = True
+            server.end(connection.now, "the controller was told to end")
+        tuning.serve(connection.now)
+        if server.cycle(connection.state, connection.reference):
+            connection.put()
+        if server.on_limbs:
+            shown.look(connection.state)
+        if ending and not server.moving:
+            return
+
+
+def arms(name: str = "", robot: str = "", *, ready: Ready) -> None:
+    """Move arms as asked, until SIGTERM or SIGINT; only those that it is told to move, which are its own meanwhile."""
+    goes_on, moved = until_told(), False
+    reaching = Reaching(robots.load(robot))
+    with (
+        connect(reaching_goals.CONTROLLER, name, period=ARMS_SILENCE, lease=True) as connection,
+        ReachingServer(reaching, name) as server,
+    ):
+        ready()
+        for going in StateLoop(connection, goes_on):
+            if not going:
+                return
+            reaching.cycle(connection.state, connection.reference)
+            if reaching.moves or moved:
+                connection.put()
+            moved = reaching.moves
+            server.serve(connection.now)
+
+
+def limbs(name: str = "", robot: str = "", *, ready: Ready) -> None:
+    """Merge what sources (any process with a LimbSource) wish for limbs into one reference, until SIGTERM or SIGINT."""
+    goes_on, loaded = until_told(), robots.load(robot)
+    with connect("limbs", name) as connection:
+        if connection.joints != loaded.joint_names:
+            raise WrongRecord(f"the robot that runs as '{name}' has other joints than {robot}")
+        connection.tick()
+        begun, beat = connection.tick(), connection.state.tick
+        period = (connection.tick() - begun) / max(1, connection.state.tick - beat)
+        server = LimbServer(loaded, posture_of(connection.state), period)
+        ready()
+        serve_limbs(connection, server, LimbDesk(name, server), goes_on)
+
+
+def serve_limbs(connection: Connection, server: LimbServer, desk: LimbDesk, goes_on: Callable[[], bool]) -> None:
+    """The loop: newest state, newest wishes, one step, one reference to the joints that were ever wished for."""
+    looked, moved = -np.inf, np.zeros(len(server.follows), bool)
+    for going in StateLoop(connection, goes_on):
+        if not going:
+            return
+        now = connection.now
+        if now - looked > LOOK_AROUND:
+            desk.look_around()
+            looked = now
+        desk.listen(now)
+        positions = server.step(now)
+        moved |= server.follows != NOBODY
+        if moved.any():
+            connection.reference.position[:], connection.reference.mask[:] = positions, moved
+            connection.put()
