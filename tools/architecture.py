@@ -72,14 +72,14 @@ ADDING = (
     ),
     (
         "command",
-        "`wholebody/cli/NAME.py`, a function of its own name",
-        "not yet by one file: its name in `wholebody/cli/__init__.py`, too",
+        "`wholebody/cli/NAME.py`, a function or a Typer application",
+        "`wholebody.commands`; `wholebody NAME`, or `wholebody path/to/file.py:function`",
     ),
     ("benchmark", "`benchmarks/NAME.py`, a function `run(quick, progress) -> Report`", "`wholebody bench FILE.py`"),
     (
         "experiment",
         "`experiments/NAME.py`, a program that prints its table",
-        "`make experiments` runs all that are there",
+        "`wholebody experiment FILE.py`; `make experiments` runs all that are there",
     ),
 )
 """What somebody adds, where ours of that kind are, and how one from outside is found."""

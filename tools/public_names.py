@@ -1,7 +1,7 @@
 """Write `tests/project/public_names.txt`: the names that users rely on, so that none goes or comes unnoticed.
 
 They are what packages list in `__all__`, what the modules beside them define, what README, docs and examples import
-from anywhere else, the commands, and the entry points.
+from anywhere else, and the entry points, such as those of commands.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ def names(repository: Path = REPOSITORY) -> list[str]:
     for path in package.rglob("__init__.py"):
         dotted = ".".join(path.parent.relative_to(repository).parts)
         found |= {f"{dotted}.{name}" for name in _listed(path, "__all__")}
-    found |= {f"command {name}" for name in _listed(package / "cli" / "__init__.py", "COMMANDS")}
     for text in _shown(repository):
         found |= set(_imported(text))
     project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -1,10 +1,10 @@
-"""Plug-ins: tasks, controllers, drivers and the like by name, ours and other people's, found by entry points.
+"""Plug-ins: robots, tasks, drivers, commands and the like by name, ours and other people's, found by entry points.
 
     [project.entry-points."wholebody.tasks"]
     level = "my_package.level:LevelTask"
 
-The groups are `wholebody.` and each of KINDS; robots have theirs, wholebody.robots, in the catalogue of robots. What is
-installed under a name of ours takes its place. `path/to/file.py:Class` is a name, too: nothing needs to be installed.
+The groups are `wholebody.` and each of KINDS. What is installed under a name of ours takes its place.
+`path/to/file.py:Class` is a name, too: nothing needs to be installed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,17 @@ from typing import Any
 
 from wholebody.errors import BadConfiguration, UnknownName, closest
 
-KINDS = ("tasks", "constraints", "controllers", "drivers", "clocks", "transports", "stabilizers")
+KINDS = (
+    "robots",
+    "tasks",
+    "constraints",
+    "controllers",
+    "drivers",
+    "clocks",
+    "transports",
+    "stabilizers",
+    "commands",
+)
 
 
 def names(kind: str) -> tuple[str, ...]:
@@ -28,17 +38,21 @@ def names(kind: str) -> tuple[str, ...]:
     return tuple(_table(kind))
 
 
-def load(kind: str, name: str) -> Any:
-    """What is installed under a name, or written in a file, imported now; UnknownName if there is none."""
+def load(kind: str, name: str, usual: str = "") -> Any:
+    """What is installed under a name, or written in a file, imported now; UnknownName if there is none.
+
+    usual: what it is called where only its module or its file is named.
+    """
     origin = name if is_in_file(name) else _table(kind).get(name)
     if origin is None:
         raise UnknownName(kind.rstrip("s"), name, _table(kind))
     source, _, attribute = origin.partition(":")
+    attribute = attribute or usual
     try:
         module = module_of(Path(source).resolve()) if source.endswith(".py") else importlib.import_module(source)
     except Exception as error:
         why = f"{type(error).__name__}: {error}"
-        raise BadConfiguration(f"{kind.rstrip('s')} '{name}' cannot be had from {origin}: {why}") from error
+        raise BadConfiguration(f"{kind.rstrip('s')} '{name}' cannot be imported from {origin}: {why}") from error
     if not hasattr(module, attribute):
         own = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
         near = closest(attribute, own) or f"; it has: {', '.join(own) or 'none'}"

@@ -164,5 +164,5 @@ main()
 
 
 def test_importing_the_bridge_does_not_load_zenoh():
-    source = "import sys, wholebody.channels.bridge.bridge, wholebody.cli.bridge; sys.exit('zenoh' in sys.modules)"
+    source = "import sys, wholebody.channels.bridge.bridge, wholebody.cli.channels; sys.exit('zenoh' in sys.modules)"
     subprocess.run([sys.executable, "-c", source], check=True, timeout=40)

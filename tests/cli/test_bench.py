@@ -171,7 +171,7 @@ def test_a_benchmark_unlike_any_names_all_there_are():
 
 def test_an_installation_without_the_source_tree_says_where_the_benchmarks_are(tmp_path):
     with pytest.raises(WholebodyError, match="part of the source tree"):
-        bench.benchmarks(tmp_path)
+        bench.programs(tmp_path, "benchmarks", "run")
 
 
 def children(process: int) -> list[int]:

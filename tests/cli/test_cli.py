@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wholebody import __version__, _kernels, messages
+from wholebody import __version__, _kernels, cli, messages
 from wholebody.channels import Channel
-from wholebody.cli import COMMANDS
 
 CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 MAIN = [sys.executable, "-c", "from wholebody.cli import main; main()"]
@@ -38,7 +37,6 @@ def ticking(state):
     source = """
 import time
 from wholebody.channels import Channel
-from wholebody.cli import COMMANDS
 from wholebody.realtime import sleep_until
 writer, instant = Channel("hubo.state").writer(), time.monotonic()
 while True:
@@ -67,7 +65,7 @@ def test_the_version_is_that_of_the_package_and_of_the_changelog_and_comes_with_
 
 def test_help_lists_every_command_and_needs_no_argument():
     for run in (wholebody(), wholebody("--help"), wholebody("-h")):
-        for command in COMMANDS:
+        for command in cli.names():
             assert re.search(rf"^\W*{command}\s", run.stdout + run.stderr, re.MULTILINE), command
 
 

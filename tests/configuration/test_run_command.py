@@ -10,7 +10,7 @@ import pytest
 from robot_processes import EXAMPLES, MAIN, end_all, wait_for, wholebody
 
 from wholebody import plugins, robots
-from wholebody.cli.replay import again
+from wholebody.cli.log import again
 from wholebody.configuration.reading import read
 from wholebody.errors import BadPeriod, BadRecording
 from wholebody.parameters.remote import Remote, running

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from wholebody import robots
 from wholebody.channels import Channel
-from wholebody.cli.motion_gait import support
+from wholebody.cli.captured import support
 from wholebody.errors import BadState, ChannelNotFound
 from wholebody.estimation.support_view import (
     SupportMessage,
@@ -106,7 +106,7 @@ def test_the_picture_is_red_where_the_robot_tips(tmp_path):
 def test_a_reader_in_another_process_draws_what_is_live(tmp_path):
     name = f"live-{time.monotonic_ns()}"
     call = f"support({name!r}, 1.0, Path({str(tmp_path / 'a.png')!r}), 0.2)"
-    program = f"from pathlib import Path\nfrom wholebody.cli.motion_gait import support\n{call}"
+    program = f"from pathlib import Path\nfrom wholebody.cli.captured import support\n{call}"
     watch = SupportWatch(MODEL, LIMBS)
     with (
         SupportPublisher(name) as publisher,

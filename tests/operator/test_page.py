@@ -17,7 +17,7 @@ from robot_processes import end_all, wait_for, wholebody
 
 from wholebody import robots
 from wholebody.behaviors.state_machine import Published, State, StateMachine
-from wholebody.cli.page import on_a_desktop
+from wholebody.cli.operator import on_a_desktop
 from wholebody.drivers import connect
 from wholebody.messages import Mode
 from wholebody.operator.monitor.watcher import Watcher

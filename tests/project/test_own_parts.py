@@ -251,6 +251,85 @@ def test_an_own_benchmark_is_a_file(tmp_path):
     assert ran["results"] == {"nothing": 0.0}
 
 
+EXPERIMENT = '''\
+"""How much nothing is."""
+
+import sys
+
+
+def main():
+    print("| nothing |", *sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()
+'''
+
+
+def test_an_own_experiment_is_a_file(tmp_path):
+    (tmp_path / "nothing.py").write_text(EXPERIMENT)
+    assert wholebody("experiment", tmp_path / "nothing.py", "--seeds", 3).stdout == "| nothing | --seeds 3\n"
+    refused = wholebody("experiment", tmp_path / "nothing_else.py", check=False)
+    assert "there is no file" in refused.stderr
+
+
+COMMAND = '''\
+"""What the laboratory types."""
+
+from typing import Annotated
+
+import typer
+
+
+def juggle(balls: Annotated[int, typer.Option(help="How many.")] = 3) -> None:
+    """Juggle with balls."""
+    print(f"{balls} balls")
+
+
+deep = typer.Typer(help="Commands of commands.")
+
+
+@deep.command()
+def one() -> None:
+    """The first."""
+
+
+@deep.command()
+def two() -> None:
+    """The second."""
+    print("two")
+'''
+
+
+def test_an_own_command_is_found_like_ours_by_entry_point_and_in_a_file(lab, tmp_path):
+    (tmp_path / "lab" / "juggle.py").write_text(COMMAND)
+    entries = tmp_path / "lab-1.0.dist-info" / "entry_points.txt"
+    entries.write_text(f"{ENTRY_POINTS}\n[wholebody.commands]\njuggle = lab.juggle:juggle\ndeep = lab.juggle:deep\n")
+    assert wholebody("juggle", "--balls", 5, env=lab).stdout == "5 balls\n"
+    assert wholebody("deep", "two", env=lab).stdout == "two\n"
+    shown = wholebody("--help", env=lab).stdout
+    assert "Juggle with balls" in shown
+    assert "start" in shown
+    file = tmp_path / "lab" / "juggle.py"
+    assert wholebody(file, "--balls", 4).stdout == "4 balls\n"
+    assert wholebody(f"{file}:deep", "two").stdout == "two\n"
+    assert wholebody("juggle", check=False).returncode == 2, "without the package there is none"
+
+
+def test_a_command_of_others_that_is_broken_hides_no_other(lab, tmp_path):
+    entries = tmp_path / "lab-1.0.dist-info" / "entry_points.txt"
+    entries.write_text(f"{ENTRY_POINTS}\n[wholebody.commands]\njuggle = lab.nowhere:juggle\n")
+    shown = wholebody("--help", env=lab)
+    assert "start" in shown.stdout
+    assert "'juggle' cannot be imported from lab.nowhere:juggle" in shown.stderr
+    assert wholebody("juggle", env=lab, check=False).returncode == 1
+
+
+def test_a_robot_in_a_file_needs_no_package(tmp_path):
+    (tmp_path / "mine.py").write_text(ROBOT)
+    assert "Dreamer of the laboratory" in wholebody("robots", "show", tmp_path / "mine.py").stdout
+
+
 def test_an_own_stabilizer_has_a_name_like_ours(lab):
     told = wholebody("walk", "--help", env=lab | {"COLUMNS": "200"}).stdout
     assert "lab_lean" in told

@@ -32,7 +32,6 @@ def test_names_that_are_listed_defined_or_shown_count_and_no_others(tmp_path):
         "wholebody/errors.py": "import os\nclass Bad(Exception): ...\n_hidden = 1\nLIMIT: int = 3\nA, B = 1, 2",
         "wholebody/model/__init__.py": "from wholebody.model.deep import Model\n__all__ = ['Model']",
         "wholebody/model/deep.py": "class Model: ...\nclass Tree: ...",
-        "wholebody/cli/__init__.py": "COMMANDS = ('walk',)",
         "examples/one.py": "from wholebody.model.deep import Tree",
         "README.md": "```python\nfrom wholebody import model\n```",
         "pyproject.toml": "[project.entry-points.'wholebody.tasks']\npose = 'x:y'",
@@ -41,7 +40,6 @@ def test_names_that_are_listed_defined_or_shown_count_and_no_others(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     assert public_names.names(tmp_path) == [
-        "command walk",
         "entry point wholebody.tasks pose",
         "wholebody.errors.A",
         "wholebody.errors.B",

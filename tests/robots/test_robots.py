@@ -1,15 +1,14 @@
 import subprocess
 import sys
-from importlib.metadata import EntryPoint
 
 import mujoco
 import numpy as np
 import pytest
 from robot_dynamics import assert_equal, by_mujoco, by_pinocchio, random_state
 
-from wholebody import robots
+from wholebody import plugins, robots
 from wholebody.errors import BadRobot
-from wholebody.robots import catalog, geometry
+from wholebody.robots import geometry
 from wholebody.robots.formats.mjcf_writer import write_mjcf
 
 NAMES = (
@@ -50,10 +49,8 @@ def test_another_package_adds_a_robot_by_entry_point(monkeypatch, tmp_path):
         "from wholebody import robots\n\ndef robot():\n    return robots.load('minihubo')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    theirs = EntryPoint("theirs", "their_robot", catalog.GROUP)
-    broken = EntryPoint("broken", "no_such_package", catalog.GROUP)
-    empty = EntryPoint("empty", "wholebody.errors", catalog.GROUP)
-    monkeypatch.setattr(catalog, "entry_points", lambda group: (theirs, broken, empty))
+    found = {"theirs": "their_robot", "broken": "no_such_package", "empty": "wholebody.errors"}
+    monkeypatch.setattr(plugins, "_table", lambda kind: found)
     assert set(robots.names()) - set(NAMES) == {"broken", "empty", "theirs"}
     assert robots.load("theirs").mass == pytest.approx(2.9)
     with pytest.raises(BadRobot, match="'broken' cannot be imported from no_such_package"):

@@ -1,47 +1,32 @@
-"""The commands: what a person types; the only place that chooses parts and wires them together."""
+"""The commands: what a person types; the only place that chooses parts and wires them together.
+
+A command is a function, or a Typer application of several, found by the entry points `wholebody.commands` or in a file:
+
+    [project.entry-points."wholebody.commands"]
+    juggle = "my_package.juggling:juggle"
+"""
 
 from __future__ import annotations
 
-import importlib
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from wholebody import __version__
-from wholebody.errors import WholebodyError
+from wholebody import __version__, plugins
+from wholebody.errors import BadConfiguration, WholebodyError
 
-COMMANDS = (
-    "demo",
-    "start",
-    "stop",
-    "status",
-    "run",
-    "check",
-    "params",
-    "get",
-    "set",
-    "log",
-    "replay",
-    "plot",
-    "console",
-    "read",
-    "filter",
-    "robots",
-    "drivers",
-    "sim",
-    "walk",
-    "crawl",
-    "motion",
-    "teach",
-    "channels",
-    "bridge",
-    "page",
-    "rcp",
-    "process",
-    "bench",
-)
-"""Each is a module here with a function of its own name, or a Typer `app` of commands."""
+KIND = "commands"
+PANELS = {
+    "Robots": ("demo", "start", "stop", "status", "read", "console", "robots", "drivers"),
+    "Controllers": ("run", "check", "params", "get", "set", "filter", "walk", "crawl", "sim"),
+    "Motions": ("motion", "teach"),
+    "Operators": ("page", "rcp"),
+    "Channels and logs": ("channels", "bridge", "log", "replay", "plot"),
+    "Development": ("process", "bench", "experiment"),
+}
+"""How help puts commands in order; others, also of other people, come last."""
 
 
 def main() -> None:
@@ -68,7 +53,10 @@ def say_version(asked: bool) -> None:
 
 
 def application(asked: list[str]) -> typer.Typer:
-    """Build the command line, importing only the module of the command asked for; all of them for help."""
+    """Build the command line, importing only the module of the command asked for; all of them for help.
+
+    The first word may be path/to/file.py, with the function of the file's name, or path/to/file.py:function.
+    """
     app = typer.Typer(
         name="wholebody",
         no_args_is_help=True,
@@ -85,10 +73,33 @@ def application(asked: list[str]) -> typer.Typer:
         ] = False,
     ) -> None: ...
 
-    for name in [name for name in COMMANDS if name in asked] or (() if asked == ["--version"] else COMMANDS):
-        module = importlib.import_module(f"wholebody.cli.{name}")
-        if hasattr(module, "app"):
-            app.add_typer(module.app, name=name)
-        else:
-            app.command(name, context_settings=getattr(module, "CONTEXT", None))(getattr(module, name))
+    if asked and (asked[0] in plugins.names(KIND) or plugins.is_in_file(asked[0])):
+        _add(app, asked[0], plugins.load(KIND, asked[0], Path(asked[0]).stem))
+    elif asked != ["--version"]:
+        for name in names():
+            try:
+                _add(app, name, plugins.load(KIND, name))
+            except BadConfiguration as error:  # somebody's command that is broken must not hide the others
+                print(f"wholebody: {error}", file=sys.stderr)
     return app
+
+
+def names() -> tuple[str, ...]:
+    """The commands in the order of help."""
+    known = plugins.names(KIND)
+    ours = [name for panel in PANELS.values() for name in panel if name in known]
+    if not ours:
+        raise BadConfiguration(
+            "this wholebody was installed before it had its commands: install it again (pip install -e ., or make)"
+        )
+    return (*ours, *(name for name in known if name not in ours))
+
+
+def _add(app: typer.Typer, name: str, command: Any) -> None:
+    """Add a function or an application under a name."""
+    panel = next((title for title, members in PANELS.items() if name in members), "Commands of others")
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name, rich_help_panel=panel)
+    else:
+        settings = getattr(command, "context_settings", None)
+        app.command(name, context_settings=settings, rich_help_panel=panel)(command)

@@ -1,4 +1,4 @@
-"""`wholebody bench`: run a benchmark of the source tree and show what it found, as tables or as JSON."""
+"""wholebody bench, experiment: run a benchmark or an experiment, of the source tree or in a file of one's own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import platform
+import runpy
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from rich.table import Table
 
 import wholebody
 from wholebody import plugins
+from wholebody.cli.options import context
 from wholebody.errors import UnknownBenchmark, WholebodyError, closest
 
 if TYPE_CHECKING:
@@ -40,9 +42,9 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Measure less, for a first look.")] = False,
 ) -> None:
     """Measure how fast wholebody is on this machine, beside the limits it has set itself."""
-    known = benchmarks(SOURCE_TREE)
+    known = programs(SOURCE_TREE, "benchmarks", "run")
     if name is None:
-        show_list(known)
+        show_list(known, "bench")
         return
     run = load(name, known)
     conditions = machine()
@@ -54,20 +56,49 @@ def bench(
         show_report(name, report, conditions)
 
 
-def benchmarks(source_tree: Path) -> dict[str, str]:
-    """The benchmarks of a source tree, each with the first line of its docstring. Nothing is imported."""
-    folder = source_tree / "benchmarks"
-    if not (folder / "report.py").exists():
+@context(ignore_unknown_options=True)  # options after its name are the experiment's
+def experiment(
+    name: Annotated[
+        str | None, typer.Argument(help="Which, or a FILE.py of your own; none: list them.", show_default=False)
+    ] = None,
+    words: Annotated[list[str] | None, typer.Argument(metavar="[OPTION …]", help="What it takes.")] = None,
+) -> None:
+    """Run an experiment: a program that prints its table."""
+    known = programs(SOURCE_TREE, "experiments", "main")
+    if name is None:
+        show_list(known, "experiment")
+        return
+    path = program(name, known)
+    sys.path.insert(0, str(SOURCE_TREE))
+    sys.argv[:] = [str(path), *(words or ())]
+    runpy.run_path(str(path), run_name="__main__")
+
+
+def programs(source_tree: Path, kind: str, function: str) -> dict[str, str]:
+    """The benchmarks or experiments of a source tree: their names and first lines. Nothing is imported."""
+    folder = source_tree / kind
+    if not folder.is_dir():
         raise WholebodyError(
-            "the benchmarks are part of the source tree, and this wholebody is installed without it: "
-            "get the source, install it with `pip install -e .` and run `wholebody bench` again"
+            f"the {kind} are part of the source tree, and this wholebody is installed without it: "
+            "get the source, install it with `pip install -e .` and run this again"
         )
     found = {}
     for path in sorted(folder.glob("*.py")):
         module = ast.parse(path.read_text(encoding="utf-8"))
-        if any(isinstance(each, ast.FunctionDef) and each.name == "run" for each in module.body):
+        if any(isinstance(each, ast.FunctionDef) and each.name == function for each in module.body):
             found[path.stem] = (ast.get_docstring(module) or "").partition("\n")[0]
     return found
+
+
+def program(name: str, known: dict[str, str]) -> Path:
+    """The file of an experiment, by its name or its path."""
+    if name not in known and not name.endswith(".py"):
+        hint = closest(name, known) or "; there are: " + ", ".join(repr(each) for each in known)
+        raise UnknownBenchmark(f"there is no experiment '{name}'{hint}")
+    path = SOURCE_TREE / "experiments" / f"{name}.py" if name in known else Path(name)
+    if not path.is_file():
+        raise UnknownBenchmark(f"there is no file {path}")
+    return path
 
 
 def load(name: str, known: dict[str, str]) -> Run:
@@ -146,12 +177,12 @@ def progress_on_stderr(name: str) -> Iterator[Callable[[str, float], None]]:
         yield progress
 
 
-def show_list(known: dict[str, str]) -> None:
-    """Print the benchmarks there are."""
+def show_list(known: dict[str, str], command: str) -> None:
+    """Print what there is."""
     console = Console(highlight=False)
     for name, first_line in known.items():
         console.print(f"[bold]{name}[/]  {first_line}")
-    console.print("\nrun one with: wholebody bench NAME", style="dim")
+    console.print(f"\nrun one with: wholebody {command} NAME", style="dim")
 
 
 def show_report(name: str, report: Report, conditions: Machine) -> None:

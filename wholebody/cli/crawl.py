@@ -21,7 +21,7 @@ from wholebody.behaviors.crawling import Crawling
 from wholebody.behaviors.crawling_client import CrawlingClient
 from wholebody.behaviors.imitation import Imitating, ImitatingBlindly
 from wholebody.behaviors.support_display import SupportDisplay
-from wholebody.cli.motion_capture import Handed, Part, Unit, Up, fitting, opened, progress_shown
+from wholebody.cli.captured import Handed, Part, Unit, Up, fitting, opened, progress_shown
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.locomotion.crawling.gait import changes_of, crawls_by_feel, rough_gait_of
 from wholebody.locomotion.crawling.odometry import heading

@@ -1,17 +1,44 @@
-"""wholebody log: record channels into an MCAP file."""
+"""wholebody log, replay, plot: record channels into an MCAP file, play them again, draw them."""
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.live import Live
+from rich.progress import Progress
 
+from wholebody.channels import Channel
+from wholebody.channels.recording.playback import Recording
 from wholebody.channels.recording.recorder import Recorder
+from wholebody.configuration.building import build
+from wholebody.configuration.reading import Configuration
+from wholebody.configuration.settings import Settings
+from wholebody.configuration.wiring import loop_of
+from wholebody.control.servo import Servo
+from wholebody.errors import BadRecording
+from wholebody.messages import Reference
+from wholebody.parameters.documents import Document
+from wholebody.parameters.events import Events
+from wholebody.parameters.journal import Repeat
+from wholebody.parameters.line import ABOUT, told_in
+from wholebody.parameters.records import Applied
 from wholebody.realtime import until_told
+
+if TYPE_CHECKING:
+    from wholebody.control.servo import Servo
+
+
+import re
+
+import numpy as np
+
+from wholebody.errors import MissingExtra, UnknownName
 
 SHOW_EVERY = 0.5
 
@@ -47,3 +74,209 @@ def in_words(recorder: Recorder, seconds: float) -> str:
     size = recorder.file.stat().st_size / 1e6
     lost = f", {recorder.lost} lost" if recorder.lost else ""
     return f"{recorder.count} messages of {len(recorder.counts)} channels in {seconds:.0f} s, {size:.1f} MB{lost}"
+
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(help="A file of `wholebody log`.")],
+    channels: Annotated[list[str] | None, typer.Option(help="A channel; may be given again. All, if not.")] = None,
+    prefix: Annotated[str, typer.Option(help="Put before the names of channels: 'again.robot.state'.")] = "",
+    speed: Annotated[float, typer.Option(min=0.0, help="Times real time; 0: as fast as it goes.")] = 1.0,
+    repeat: Annotated[
+        bool, typer.Option("--repeat", help="Run the controller again in simulation, with what came in, and compare.")
+    ] = False,
+) -> None:
+    """Put the messages of a log on channels again, at the pace at which they came.
+
+    With --repeat: build the same controller and simulation, give them the same inputs in the same cycles, and compare
+    the commands bit by bit; exit code 1 if one differs.
+    """
+    recording = Recording(file)
+    if not recording.whole:
+        console.print(f"{file} ends in the middle; it is read up to there")
+    if repeat:
+        compared, differ = run_again(recording)
+        console.print(f"{compared} commands compared, {differ} differ")
+        raise typer.Exit(1 if differ or not compared else 0)
+    put = put_again(recording, channels or [], prefix, speed)
+    console.print(f"{put} messages put on {len(channels or recording.layouts)} channels")
+
+
+def put_again(recording: Recording, channels: list[str], prefix: str, speed: float) -> int:
+    """Put messages on channels, each when it is its turn; how many."""
+    count, total = 0, sum(recording.counts.get(name, 0) for name in channels or recording.layouts)
+    writers: dict[str, Any] = {}
+    begun, first = time.monotonic(), None
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task(recording.file.name, total=total)
+        for each in recording.messages(channels):
+            first = each.stamp if first is None else first
+            if speed > 0:
+                time.sleep(max(0.0, begun + (each.stamp - first) / speed - time.monotonic()))
+            if each.channel not in writers:
+                name = f"{prefix}.{each.channel}" if prefix else each.channel
+                writers[each.channel] = Channel(name, recording.layouts[each.channel]).writer()
+            writer = writers[each.channel]
+            writer.message.setfield(each.record, each.record.dtype, 0)
+            writer.put()
+            count += 1
+            progress.advance(bar)
+    for writer in writers.values():
+        writer.close()
+    return count
+
+
+def run_again(recording: Recording) -> tuple[int, int]:
+    """Repeat the run of the controller in a log; how many commands were compared, and how many differ."""
+
+    first = _controller(recording)
+    told = told_in([each.record for each in _last_told(recording, f"{first}{ABOUT}")])
+    _, applied = recording.table(f"{first}.applied", Applied) if f"{first}.applied" in recording.layouts else (None, [])
+    _, commands = recording.table(f"{first}.command", Reference)
+    if not len(commands):
+        raise BadRecording(f"{recording.file} has no commands of '{first}'")
+    comparison = Comparison(commands)
+    with (
+        again(told, applied, recording.file) as servo,
+        Progress(console=Console(stderr=True), transient=True) as progress,
+    ):
+        bar = progress.add_task("repeating", total=commands[-1].time)
+        servo.publish = (comparison.look, *servo.publish)
+        _go(servo, commands[-1].time, lambda now: progress.update(bar, completed=now))
+    return comparison.compared, comparison.differ
+
+
+def _go(servo: Servo, end: float, show: Any) -> None:
+    servo.start()
+    while servo.time < end - 0.5 * servo.clock.period:
+        servo.cycle()
+        if servo.counters.cycles % 500 == 0:
+            show(servo.time)
+
+
+def _controller(recording: Recording) -> str:
+    """The robot and controller that a log is of."""
+    found = [name.removesuffix(ABOUT) for name in recording.layouts if name.endswith(ABOUT)]
+    if len(found) != 1:
+        raise BadRecording(f"{recording.file} is the log of {len(found)} controllers ({', '.join(found)}), not of one")
+    return found[0]
+
+
+def _last_told(recording: Recording, channel: str) -> Iterator[Any]:
+    """The parts of the text that a controller told last."""
+    messages = list(recording.messages([channel]))
+    parts = int(messages[-1].record["parts"])
+    yield from messages[-parts:]
+
+
+class Comparison:
+    """Commands of a log beside those of a run, by their time, bit by bit."""
+
+    def __init__(self, commands: Any) -> None:
+        self._logged = {each.time: each.tobytes() for each in commands}
+        self.compared = self.differ = 0
+
+    def look(self, servo: Servo) -> None:
+        """Compare the command that was just written."""
+        logged = self._logged.get(servo.time)
+        if logged is not None:
+            self.compared += 1
+            self.differ += logged != servo.reference.raw.tobytes()
+
+
+@contextlib.contextmanager
+def again(told: dict[str, Any], applied: Any, file: Path) -> Iterator[Servo]:
+    """The loop that a log tells of, in simulated time, with nothing open to the outside."""
+    from wholebody.simulation import Simulation
+
+    settings = Settings.model_validate(told["configuration"])
+    if settings.interface.type != "simulation":
+        raise BadRecording(
+            f"{file} is the log of a robot by '{settings.interface.type}'; only simulations can be repeated"
+        )
+    if settings.model_beside:
+        raise BadRecording(
+            f"{file} is the log of a run with model_beside, which takes models when they are ready; log one without"
+        )
+    built = build(Configuration(settings, Document(file)))
+    options = {key: value for key, value in settings.interface.options.items() if key != "real_time"}
+    options["step"] = min(options.get("step", 0.001), built.period)
+    with Simulation(built.robot, options.pop("scene", "flat"), control_period=built.period, **options) as simulation:
+        servo = loop_of(built, simulation, simulation)
+        Events(built.parameters, built.events)
+        repeat = Repeat(built.parameters, [each["path"] for each in told["parameters"]], applied)
+        servo.inputs = (lambda servo: repeat.apply(servo.counters.cycles),)
+        yield servo
+
+
+def plot(
+    file: Annotated[Path, typer.Argument(help="A file of `wholebody log`.")],
+    paths: Annotated[list[str] | None, typer.Argument(help="CHANNEL, CHANNEL.FIELD or CHANNEL.FIELD[INDEX].")] = None,
+    png: Annotated[Path, typer.Option(help="The picture to write.")] = Path("plot.png"),
+) -> None:
+    """Draw fields of the messages in a log over time; without a path, list what there is.
+
+    \b
+      wholebody plot run.mcap dreamer.right_hand.error robot.reach.joint_state.position[3] --png run.png
+    """
+    console = Console(highlight=False, soft_wrap=True)
+    recording = Recording(file)
+    if not paths:
+        for name, dtype in sorted(recording.layouts.items()):
+            console.print(f"{name}: {recording.counts.get(name, 0)} messages; {', '.join(dtype.names or ('value',))}")
+        return
+    curves = [curve(recording, path) for path in paths]
+    draw(curves, png)
+    console.print(f"{png}: {sum(len(times) for _, times, _ in curves)} points in {len(curves)} curves")
+
+
+def curve(recording: Recording, path: str) -> tuple[str, Any, Any]:
+    """What a path leads to: its name, times in seconds from the log's first message of the channel, and values."""
+    channel, fields, index = split(path, recording)
+    stamps, records = recording.table(channel)
+    if not len(records):
+        raise BadRecording(f"{recording.file} has no message of '{channel}'")
+    values: Any = records
+    for name in fields:
+        if values.dtype.names is None or name not in values.dtype.names:
+            raise UnknownName(f"field of '{channel}'", name, values.dtype.names or ())
+        values = values[name]
+    if values.dtype.names is not None:
+        raise UnknownName(f"field of '{channel}'", "", list(values.dtype.names))
+    values = values.reshape(len(records), -1)
+    if index is not None and index >= values.shape[1]:
+        raise UnknownName(f"number of '{path}'", str(index), [str(each) for each in range(values.shape[1])])
+    times = records["time"] if "time" in (records.dtype.names or ()) else stamps - stamps[0]
+    return path, np.asarray(times), values if index is None else values[:, index : index + 1]
+
+
+def split(path: str, recording: Recording) -> tuple[str, list[str], int | None]:
+    """A path as channel, fields and index; without a field, the numbers of a bound parameter."""
+    found = re.fullmatch(r"(.*?)(?:\[(\d+)\])?", path)
+    assert found is not None
+    words = found[1].split(".")
+    for length in range(len(words), 0, -1):
+        channel = ".".join(words[:length])
+        if channel in recording.layouts:
+            names = recording.layouts[channel].names or ()
+            fields = words[length:] or (["values"] if "values" in names else [])
+            return channel, fields, None if found[2] is None else int(found[2])
+    raise UnknownName("channel in the recording", path, recording.layouts)
+
+
+def draw(curves: list[tuple[str, Any, Any]], png: Path) -> None:
+    """Draw one picture, a panel for each path."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("matplotlib", "plot") from None
+    figure = Figure(figsize=(10, 2.2 * len(curves) + 0.8), layout="constrained")
+    panels = figure.subplots(len(curves), 1, sharex=True, squeeze=False)
+    for panel, (name, times, values) in zip(panels[:, 0], curves, strict=True):
+        panel.plot(times, values, linewidth=0.9)
+        panel.set_title(name, fontsize=9, loc="left")
+        panel.grid(alpha=0.3)
+    panels[-1, 0].set_xlabel("s")
+    figure.savefig(png, dpi=110)

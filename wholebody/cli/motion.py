@@ -14,8 +14,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 
 from wholebody import messages, robots
-from wholebody.cli.motion_capture import capture, imitate
-from wholebody.cli.motion_gait import gait, show_rests, support
+from wholebody.cli.captured import capture, gait, imitate, show_rests, support
 from wholebody.cli.sim import Summary
 from wholebody.drivers import connect
 from wholebody.errors import BadMotionFile, LimitsExceeded, WrongRecord

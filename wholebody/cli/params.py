@@ -1,4 +1,4 @@
-"""wholebody params: the parameters of a running controller."""
+"""wholebody params, get, set: the parameters of a running controller."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import typer
 from rich.table import Table
 
 from wholebody.cli.filter_parameters import GROUP, FilterParameters
+from wholebody.cli.options import context
 from wholebody.errors import BadParameter, closest
 from wholebody.operator.monitor.tables import wide_console
 from wholebody.parameters.reflection import About, Value, in_words
@@ -93,3 +94,44 @@ def bounds(about: About) -> str:
     if math.isinf(about.lower) and math.isinf(about.upper):
         return f"{about.size} numbers" if about.kind == "vector" else ""
     return f"{about.lower:g} … {about.upper:g}"
+
+
+def get(
+    path: Annotated[str, typer.Argument(help="Such as tasks.right_hand.goal; `wholebody params` lists them.")],
+    controller: ControllerOption = "",
+    name: NameOption = "",
+    connect: ConnectOption = "",
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Say what a parameter is now."""
+    value = reach(controller, name, connect, path).get(path)
+    print(json.dumps(plain(value)) if as_json else in_words(value))
+
+
+@context(ignore_unknown_options=True)  # a number below zero is no option
+def set(
+    path: Annotated[str, typer.Argument(help="Such as tasks.right_hand.goal; `wholebody params` lists them.")],
+    values: Annotated[list[str], typer.Argument(help="A number, a number for each row, or the name of a state.")],
+    controller: ControllerOption = "",
+    name: NameOption = "",
+    connect: ConnectOption = "",
+) -> None:
+    """Change a parameter, checked against its bounds; say what it is then.
+
+    \b
+      wholebody set tasks.right_hand.goal 0.4 -0.2 1.0
+      wholebody set tasks.right_hand.state disabled
+      wholebody set tasks.posture.priority 3
+      wholebody set gait.step_time 0.7 --controller walk
+      wholebody set filter.RSP.mode smooth
+    """
+    remote = reach(controller, name, connect, path)
+    about = remote.about(path)
+    if about.kind == "state" and len(values) == 1:
+        print(in_words(remote.set(path, values[0])))
+        return
+    try:
+        numbers = [float(each) for each in values]
+    except ValueError:
+        raise BadParameter(f"{path} must be numbers, not {' '.join(values)!r}") from None
+    print(in_words(remote.set(path, numbers if len(numbers) > 1 else numbers[0])))

@@ -1,4 +1,4 @@
-"""wholebody run: run the controller that a YAML file describes."""
+"""wholebody run, check, filter: run the controller of a YAML file, say what is wrong with one, filter references."""
 
 from __future__ import annotations
 
@@ -23,6 +23,17 @@ from wholebody.realtime import Ended, realtime, when_told
 if TYPE_CHECKING:
     from wholebody.configuration.building import Built
     from wholebody.configuration.wiring import Wired
+
+
+from pathlib import Path
+
+from rich.console import Console
+
+from wholebody.daemon import filters
+from wholebody.drivers import Names
+from wholebody.errors import BadConfiguration, ChannelNotFound, NoRobot
+from wholebody.processes.launch_plan import filter_request
+from wholebody.processes.registry import nothing_runs
 
 LOG = logging.getLogger("wholebody.run")
 LEVELS = {"DEBUG": 10, "INFO": 20, "WARN": 30, "ERROR": 40, "FATAL": 50}
@@ -166,3 +177,80 @@ def set_up_log(level: str, fields: Sequence[str]) -> None:
     LOG.handlers[:], LOG.propagate = [handler], False
     LOG.setLevel(LEVELS[level])
     warnings.showwarning = lambda message, *_: LOG.warning("%s", message)
+
+
+def check(
+    file: Annotated[
+        str, typer.Argument(help="A YAML file, or a ready configuration or motion by name; none: list them.")
+    ] = "",
+    schema: Annotated[
+        Path | None, typer.Option(metavar="OUT", help="Write the JSON schema of configurations, for editors, and end.")
+    ] = None,
+) -> None:
+    """Read a configuration, load its robot, make everything it names, and say what it is; or what is wrong, and where.
+
+    Of key frames, such as atlas/roll_left, show the static stability margin of each. Exit code 1 if something is wrong.
+    """
+    console = Console(highlight=False, soft_wrap=True)
+    if schema is not None:
+        from wholebody.configuration.schema import json_schema
+
+        schema.write_text(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        console.print(f"{schema}: first line of a configuration: # yaml-language-server: $schema={schema}")
+        return
+    from wholebody.cli import motion as motions
+    from wholebody.configuration.reading import find, read, ready
+    from wholebody.motion import files
+
+    if not file:
+        for name in ready():
+            first = find(name).read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+            console.print(f"[bold]{name}[/]  {first}")
+        console.print(f"motions: {', '.join(files.everything())}")
+        return
+    motion = files.find(file)
+    if motion is not None:
+        motions.check(motion)
+        return
+    begun = time.perf_counter()
+    from wholebody.configuration.building import build
+
+    try:
+        built = build(read(file))
+    except BadConfiguration as error:
+        for line in error.problems if len(error.problems) > 1 else [str(error)]:
+            console.print(line, markup=False)
+        raise typer.Exit(1) from None
+    settings, problem = built.settings, built.compound.problem
+    console.print(f"[bold]{file}[/] is well ({time.perf_counter() - begun:.2f} s)")
+    console.print(f"{settings.name}: {settings.robot}, {settings.controller.type}, {settings.servo_frequency:g} Hz")
+    for level in problem.levels:
+        priority = built.compound.priority(level[0].name)
+        console.print(f"  priority {priority}: {', '.join(f'{each.name} ({each.state})' for each in level)}")
+    held = ", ".join(f"{each.name} ({each.state})" for each in problem.constraints)
+    console.print(f"  constraints: {held or 'none'}")
+    for binding in built.bindings:
+        console.print(f"  {binding}", markup=False)
+    for name, expression in built.events.items():
+        console.print(f"  event {name}: {expression}", markup=False)
+
+
+def filter(
+    controller: Annotated[str, typer.Argument(help="The controller, which says connect(…, filtered=True).")],
+    words: Annotated[str, typer.Argument(help="pass | smooth L | compliant Kc | feedback L")] = "smooth 40",
+    period: Annotated[float, typer.Option(min=1e-4, max=1.0, help="Seconds from one reference to the next.")] = 0.01,
+    name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "",
+) -> None:
+    """Pass a controller's references on filtered and at a steady rate, until Ctrl-C; it may step, at any rate.
+
+    wholebody filter wave "smooth 40"
+    """
+    mode, value = filter_request(words)
+    names = Names(name)
+    Console(stderr=True).print(
+        f"{names.unfiltered(controller)} → {words} → {names.reference(controller)}, every {period:g} s", highlight=False
+    )
+    try:
+        filters.run(controller, names.robot, mode, value, period)
+    except ChannelNotFound as error:
+        raise NoRobot(nothing_runs(names.robot)) from error

@@ -1,4 +1,4 @@
-"""wholebody start: start a robot, simulated or real."""
+"""wholebody start, stop, process: begin a robot, simulated or real, end it, or be one of its processes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ import typer
 from rich.console import Console
 
 from wholebody import robots
+from wholebody.cli.options import context
 from wholebody.drivers.names import default_name
 from wholebody.errors import HardwareError, RobotTaken
 from wholebody.operator.monitor.watcher import Watcher
-from wholebody.processes import lifecycle
+from wholebody.processes import lifecycle, main
 from wholebody.processes.launch_plan import LaunchPlan, filter_request
 from wholebody.processes.registry import DAEMON, Role, plan_of, process_of
 from wholebody.realtime import when_told
@@ -193,3 +194,23 @@ LimitMEMLOCK=infinity
 
 [Install]
 WantedBy=multi-user.target"""
+
+
+def stop(name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "") -> None:
+    """End the robot that `wholebody start` started: its daemon, then what it had beside it; its channels go.
+
+    To halt a robot that goes on running: wholebody console -c stop
+    """
+    for line in lifecycle.stop(name):
+        print(line)
+
+
+@context(ignore_unknown_options=True, help_option_names=[])  # options, also --help, are those of the role
+def process(words: Annotated[list[str] | None, typer.Argument(metavar="ROLE --OPTION VALUE …")] = None) -> None:
+    """Be one process of a robot, such as its walking controller; --help lists them, ROLE --help their options.
+
+    \b
+      wholebody process walk --name robot
+      wholebody process walk --help
+    """
+    main.main(words or ["--help"])

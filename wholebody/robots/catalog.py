@@ -1,33 +1,32 @@
 """The catalogue of robots: installed ones by name, ours and others', and any YAML, URDF or MJCF by path.
 
-Ours are the files of the folder descriptions. One of another package is a module with a function `robot() -> Robot`,
-announced as an entry point:
+Ours are the files of the folder descriptions. One of another package is a function `robot() -> Robot`, announced as an
+entry point; path/to/file.py with such a function will do, too:
 
     [project.entry-points."wholebody.robots"]
-    my_robot = "my_package.my_robot"
+    my_robot = "my_package.my_robot:robot"
 """
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import replace
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from wholebody.errors import BadRobot, UnknownName
+from wholebody import plugins
+from wholebody.errors import BadConfiguration, BadRobot, UnknownName
 from wholebody.robots.description import read_description
 from wholebody.robots.formats.mjcf_reader import read_mjcf
 from wholebody.robots.formats.urdf import read_urdf
 from wholebody.robots.robot import Robot
 
-GROUP = "wholebody.robots"
+KIND = "robots"
 READERS = {".yaml": read_description, ".urdf": read_urdf, ".xml": read_mjcf, ".mjcf": read_mjcf}
 OURS = {path.stem: path for path in (Path(__file__).parent / "descriptions").glob("*.yaml")}
 
 
 def names() -> tuple[str, ...]:
     """The names of all robots that are installed, in alphabetical order."""
-    return tuple(sorted({*OURS, *_entries()}))
+    return tuple(sorted({*OURS, *plugins.names(KIND)}))
 
 
 def load(name_or_path: str | Path, floating: bool | None = None, repair: bool = False) -> Robot:
@@ -38,9 +37,8 @@ def load(name_or_path: str | Path, floating: bool | None = None, repair: bool = 
     with a RobotWarning for each.
     """
     name = str(name_or_path)
-    entry = None if name in OURS else _entries().get(name)
-    if entry is not None:
-        robot = _from_entry(entry)
+    if name not in OURS and (name in plugins.names(KIND) or plugins.is_in_file(name)):
+        robot = _installed(name)
         return robot if floating in (None, robot.floating) else replace(robot, floating=bool(floating))
     path = OURS.get(name, Path(name))
     if path.suffix not in READERS and not path.exists():
@@ -52,18 +50,13 @@ def load(name_or_path: str | Path, floating: bool | None = None, repair: bool = 
     return READERS[path.suffix](path, floating=floating, repair=repair)
 
 
-def _entries() -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=GROUP)}
-
-
-def _from_entry(entry: EntryPoint) -> Robot:
-    """Import the module and ask it; what is wrong there is said with the name of the robot."""
+def _installed(name: str) -> Robot:
+    """Ask the function of a plug-in; what is wrong there is said with the name of the robot."""
     try:
-        module = importlib.import_module(entry.module)
-    except ImportError as error:
-        raise BadRobot(f"robot '{entry.name}' cannot be imported from {entry.module}: {error}") from error
-    make = getattr(module, entry.attr or "robot", None)
+        make = plugins.load(KIND, name, "robot")
+    except BadConfiguration as error:
+        raise BadRobot(f"{error}; a robot is a function robot() that returns a Robot") from error
     robot = make() if callable(make) else None
     if not isinstance(robot, Robot):
-        raise BadRobot(f"robot '{entry.name}': {entry.module} should have a function robot() that returns a Robot")
+        raise BadRobot(f"robot '{name}' should be a function robot() that returns a Robot, not {make!r}")
     return robot

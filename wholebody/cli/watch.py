@@ -1,21 +1,25 @@
-"""wholebody status: how a robot's daemon and its whole-body controllers are doing."""
+"""wholebody status, wholebody read: how a robot and its controllers are doing, at a glance or joint by joint."""
 
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from wholebody.errors import NoRobot
+from wholebody.errors import MissingExtra, NoRobot
 from wholebody.operator.monitor.status_view import Picture, seconds
 from wholebody.operator.monitor.tables import (
     controller_table,
     event_table,
     headline,
+    joint_table,
     refusal_table,
+    sensor_table,
     stage_table,
     whole_body_table,
     whole_body_views,
@@ -51,7 +55,7 @@ def status(
     if as_json:
         print(json.dumps({**as_object(picture, processes), "whole_body": [asdict(each) for each in loops]}))
     else:
-        show(picture, processes)
+        show_status(picture, processes)
         if loops:
             wide_console().print(whole_body_table(loops))
     if picture.process is None and not loops:
@@ -65,7 +69,7 @@ def as_object(picture: Picture, processes: dict[str, int | None]) -> dict[str, o
     return {"running": picture.process is not None, "processes": processes, "faults": dict(picture.faults), **parts}
 
 
-def show(picture: Picture, processes: dict[str, int | None]) -> None:
+def show_status(picture: Picture, processes: dict[str, int | None]) -> None:
     """Print it."""
     console = wide_console()
     if picture.process is None:
@@ -83,11 +87,55 @@ def show(picture: Picture, processes: dict[str, int | None]) -> None:
     table.add_row("faults", ", ".join(f"{joint} ({what})" for joint, what in picture.faults) or "none")
     table.add_row("log", str(lifecycle.log_file(picture.name)))
     console.print(table)
-    for title, part, some in (
-        ("controllers", controller_table(picture.controllers), bool(picture.controllers)),
-        ("refused", refusal_table(picture.refusals), any(picture.refusals.values())),
-        ("events", event_table(picture.events), bool(picture.events)),
-        ("stages", stage_table(picture.stages), bool(picture.stages)),
-    ):
+    for title, part, some in _parts(picture):
         console.print()
         console.print(part if some else f"{title}: none")
+
+
+def _parts(picture: Picture) -> Iterator[tuple[str, Table, bool]]:
+    """Tables of what controllers do, each with its title and whether anything is in it."""
+    yield "controllers", controller_table(picture.controllers), bool(picture.controllers)
+    yield "refused", refusal_table(picture.refusals), any(picture.refusals.values())
+    yield "events", event_table(picture.events), bool(picture.events)
+    yield "stages", stage_table(picture.stages), bool(picture.stages)
+
+
+def read(
+    name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "",
+    once: Annotated[bool, typer.Option("--once", help="Print how it is now, and end.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --once: as one JSON object.")] = False,
+    group: Annotated[str, typer.Option(help="Only the joints of this group, such as right_arm.")] = "",
+) -> None:
+    """Watch a robot: every joint, sensor and fault, who moves what, and how long the daemon's cycle takes."""
+    watcher = Watcher(name)
+    if as_json and not once:
+        raise typer.BadParameter("--json goes with --once; to follow the state: wholebody channels echo robot.state")
+    if as_json:
+        picture = watcher.look()
+        print(json.dumps({**asdict(picture), "condition": picture.condition}))
+    elif once:
+        show(watcher, group)
+    else:
+        try:
+            from wholebody.operator.monitor.screen import Screen
+        except ModuleNotFoundError as error:
+            if not (error.name or "").startswith("textual"):
+                raise
+            raise MissingExtra("textual", "screen") from error
+        os.nice(10)  # who watches must not slow down what is watched
+        Screen(watcher, group).run()
+
+
+def show(watcher: Watcher, group: str) -> None:
+    """Print everything once."""
+    picture, console = watcher.look(), wide_console()
+    console.print(headline(picture))
+    console.print(joint_table(joint for joint in picture.joints if group in ("", joint.group)))
+    for kind in ("imu", "force_torque"):
+        if any(sensor.kind == kind for sensor in picture.sensors):
+            console.print("", sensor_table(picture.sensors, kind))
+    for joint, faults in picture.faults:
+        console.print(f"[red]{joint}: {faults}[/]")
+    for _, part, some in _parts(picture):
+        if some:
+            console.print("", part)

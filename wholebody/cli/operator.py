@@ -1,4 +1,4 @@
-"""wholebody page: the running robot in a browser, to look at and to command."""
+"""wholebody page, wholebody rcp: the running robot in a browser, or in lines of text."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from rich import print as show
 
 from wholebody import robots
 from wholebody.errors import BadConfiguration
-from wholebody.operator.page import PORT, SILENCE
-from wholebody.operator.rcp.command_server import Desk
+from wholebody.operator import page as pages
+from wholebody.operator.rcp import server as rcp_server
+from wholebody.operator.rcp.command_server import Desk, Rules
 from wholebody.operator.rcp.server import LOCAL, Server
 from wholebody.operator.rcp.users import Role, User, Users
 from wholebody.operator.robot import options
@@ -33,6 +34,7 @@ from wholebody.realtime import cancel_when_told
 if TYPE_CHECKING:
     from wholebody.operator.page.server import PageServer
 
+
 WHO = "operator"
 """The user that the address with the token is for."""
 
@@ -40,7 +42,7 @@ WHO = "operator"
 def page(
     name: options.NameOption = "",
     host: options.HostOption = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen on; 0 for any that is free.")] = PORT,
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 for any that is free.")] = pages.PORT,
     called: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A name of this machine that browsers may ask for.")
     ] = None,
@@ -51,7 +53,7 @@ def page(
     key: options.KeyOption = None,
     silence: Annotated[
         float, typer.Option(min=0.8, help="Seconds without a word of the page in control until the robot stops.")
-    ] = SILENCE,
+    ] = pages.SILENCE,
     walk: options.WalkOption = True,
     camera: options.CameraOption = True,
     robot: options.RobotOption = "",
@@ -77,7 +79,7 @@ def page(
         contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
     ):
         serving = Serving(host, port, rcp, tls, silence, tuple(called or ()), on_a_desktop() if open is None else open)
-        asyncio.run(_serve(PageSight(body, robots.load(which)), desk, serving, token, place))
+        asyncio.run(_serve_page(PageSight(body, robots.load(which)), desk, serving, token, place))
 
 
 def _others(file: Path | None) -> list[User]:
@@ -121,14 +123,14 @@ def open_in_browser(address: str) -> None:
     threading.Thread(target=opens, name="browser", daemon=True).start()
 
 
-async def _serve(sight: PageSight, desk: Desk, serving: Serving, token: str, place: DeskPlace) -> None:
+async def _serve_page(sight: PageSight, desk: Desk, serving: Serving, token: str, place: DeskPlace) -> None:
     from wholebody.operator.page.server import PageServer
 
     cancel_when_told()
     host, tls = serving.host, serving.tls
     async with contextlib.AsyncExitStack() as stack:
-        page = PageServer(sight, desk, host, serving.port, tls, serving.silence, serving.called)
-        server = await stack.enter_async_context(page)
+        page_server = PageServer(sight, desk, host, serving.port, tls, serving.silence, serving.called)
+        server = await stack.enter_async_context(page_server)
         place.announce(f"the page at {server.address}")
         show(f"the page of '{sight.name}' is at {server.address}#token={token}", flush=True)
         if serving.rcp is not None:
@@ -145,3 +147,61 @@ def _warn(server: PageServer, host: str, tls: ssl.SSLContext | None) -> None:
         plain = "" if tls else "; what they say is not encrypted (--certificate)"
         show(f"[yellow]others on the network can look at {server.address}, and stop the robot{plain}[/]", flush=True)
     show("Ctrl-C ends it", flush=True)
+
+
+def rcp(
+    name: options.NameOption = "",
+    host: options.HostOption = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 for any that is free.")] = rcp_server.PORT,
+    users: options.UsersOption = None,
+    map: options.MapOption = None,
+    certificate: options.CertificateOption = None,
+    key: options.KeyOption = None,
+    walk: options.WalkOption = True,
+    camera: options.CameraOption = True,
+    control_timeout: Annotated[
+        float, typer.Option(min=0.5, help="Seconds of silence after which control is lost, and the robot stops.")
+    ] = 30.0,
+    robot: options.RobotOption = "",
+    new_user: Annotated[str, typer.Option(metavar="USER", help="Print a line for the file of users, and end.")] = "",
+    role: Annotated[str, typer.Option(help="Of the new user: observer, operator, administrator.")] = "operator",
+) -> None:
+    """Let people and programs command the running robot, one line one command; docs/rcp.md has all of them.
+
+    \b
+      $ wholebody start
+      $ wholebody rcp &
+      $ nc 127.0.0.1 7878
+      CONNECT operator
+      CONTROL BEGIN
+      MOVE WALKING FORWARD 3 STEPS
+
+    Without a file of users, whoever connects from this machine may control the robot, and nobody else.
+    """
+    if new_user:
+        line, secret = options.new_user(new_user, role)
+        print(line)
+        print(f"the secret of {new_user}, which is kept nowhere: {secret}", file=sys.stderr)
+        return
+    which = robot or robot_of(name)
+    body = WalkingBody(robots.load(which), name, options.map_of(name, map))
+    desk = Desk(body, Users(options.users_of(users)), Rules(control_timeout=control_timeout))
+    tls = options.encryption(certificate, key)
+    with (
+        DeskPlace(name) as place,
+        options.controllers(name, which, walk),
+        options.camera(name, camera, pictures=False),
+        contextlib.closing(body),
+        contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
+    ):
+        asyncio.run(_serve_rcp(desk, host, port, tls, place))
+
+
+async def _serve_rcp(desk: Desk, host: str, port: int, tls: ssl.SSLContext | None, place: DeskPlace) -> None:
+    cancel_when_told()
+    async with Server(desk, host, port, tls) as server:
+        place.announce(f"RCP at {host}:{server.port}")
+        show(f"RCP is at {host}:{server.port}{', encrypted' if tls else ''}; Ctrl-C ends it", flush=True)
+        if host not in LOCAL and not tls:
+            show("[yellow]others on the network can connect, and what they say is not encrypted[/]", flush=True)
+        await server.serve()

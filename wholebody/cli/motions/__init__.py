@@ -1,1 +1,0 @@
-"""The commands of `wholebody motion` that are more than a page."""
