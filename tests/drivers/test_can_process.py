@@ -21,10 +21,12 @@ from wholebody.drivers import SteadyClock
 from wholebody.drivers.hubo_can.commands import Do, command
 from wholebody.drivers.hubo_can.frames import Frame
 from wholebody.drivers.hubo_can.robot import CanRobot
-from wholebody.drivers.hubo_can.simulated.bus import SimulatedBus
-from wholebody.drivers.hubo_can.simulated.process import FRAMES, Remote, Station, channels, pack, unpack
+from wholebody.drivers.hubo_can.simulated.bus import FRAMES, SimulatedBus, pack, unpack
+from wholebody.drivers.hubo_can.simulated.process import Remote, Station, channels
 from wholebody.drivers.hubo_can.simulated.wire import Faults, Rack
 from wholebody.errors import HardwareError
+from wholebody.processes.boards import bus_name
+from wholebody.processes.launch_plan import LaunchPlan
 
 RSP = ROBOT.index["RSP"]
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -34,20 +36,14 @@ PATIENCE = 0.05
 
 
 @contextmanager
-def boards(*options):
-    """Simulated boards in another process; yields the name of their robot."""
-    name = f"test-{uuid.uuid4().hex[:8]}"
-    arguments = [
-        sys.executable,
-        "-m",
-        "wholebody.drivers.hubo_can.simulated.process",
-        "hubo2plus",
-        "--name",
-        name,
-        *options,
-    ]
-    process = subprocess.Popen(arguments, cwd=REPOSITORY)
+def boards():
+    """Simulated boards in another process; yields the name of their buses."""
+    plan = LaunchPlan(f"test-{uuid.uuid4().hex[:8]}", "hubo2plus", "hubo_can", physics=False)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wholebody.processes", "boards", "--plan", plan.text()], cwd=REPOSITORY
+    )
     try:
+        name = bus_name(plan)
         wait_for(name, process)
         yield name
         assert process.poll() is None, "the boards died"
@@ -92,7 +88,7 @@ def test_a_second_of_a_slow_sine_at_200_hz():
         # 0.63 rad/s; a busy machine may make a cycle of some, so: half of them within 4 cycles.
         assert np.median(errors) < 0.2 * math.pi * 4 * PERIOD + 0.2 * math.pi * 0.021
         assert robot.simulated
-        assert robot.listening.garbage == 0
+        assert robot.receiver.garbage == 0
         assert robot.lost.sum() < 0.5 * len(errors) * len(robot.lost)
         report = Remote(name).report()
         assert report["position"][RSP] == pytest.approx(state.position[RSP], abs=0.1)
@@ -262,7 +258,7 @@ def test_the_robot_runs_on_any_bus_of_python_can():
 
 def test_a_burst_comes_back_and_noise_is_no_burst():
     frames = [Frame(k, bytes(range(k % 9))) for k in range(100)]
-    assert [Frame(identifier, data) for _, identifier, data in unpack(pack(frames, 1.5))] == frames
+    assert [Frame(identifier, data) for _, identifier, data in unpack(pack((1.5, frame) for frame in frames))] == frames
     for noise in (b"", b"x", FRAMES + b"12345", os.urandom(100)):
         unpack(noise)
 

@@ -37,7 +37,7 @@ def test_every_joint_follows_a_slow_sine():
             stage.cycle()
         lag = 0.2 * math.pi * (PERIOD + 0.012)  # the speed of the sine, for a period and the joint's own lag
         assert np.abs(stage.state.position[motors] - sine(last, sizes)).max() < lag
-        assert stage.hubo.lost.sum() == stage.hubo.late == stage.hubo.listening.garbage == 0
+        assert stage.hubo.lost.sum() == stage.hubo.late == stage.hubo.receiver.garbage == 0
         speed = sizes * math.pi * math.cos(math.pi * last * PERIOD)
         assert stage.state.velocity[motors] == pytest.approx(speed, abs=0.03)
 
@@ -278,8 +278,7 @@ def test_gains_reach_the_board():
     with Stage() as stage:
         assert stage.hubo.command(Verb.GAINS, ROBOT.index["RSR"], (100.0, 0.0, 20.0, 0.0)).accepted
         stage.run(0.05)
-        parameters = stage.rack.boards.boards[8].motor_parameters
-        assert (parameters[1].kp, parameters[1].kd, parameters[0].kp) == (100, 20, 0)
+        assert stage.rack.boards.boards[8].gains == [(0, 0, 0), (100, 0, 20)]
         assert not stage.hubo.command(Verb.GAINS, RSP, (1e6, 0.0, 0.0)).accepted
 
 
@@ -289,7 +288,7 @@ def test_initialize_loads_defaults_and_sensors_are_nulled():
         assert stage.hubo.command(Verb.INITIALIZE, RSP, ()).accepted
         assert stage.hubo.command(Verb.INITIALIZE_SENSORS, ALL_JOINTS, ()).accepted
         stage.run(0.05)
-        assert stage.rack.boards.boards[8].motor_parameters[0].kp == 0
+        assert stage.rack.boards.boards[8].gains[0] == (0, 0, 0)
         assert np.allclose(stage.state.force_torque.force, 0)
 
 

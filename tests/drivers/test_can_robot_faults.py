@@ -55,7 +55,7 @@ def test_garbage_on_the_bus_is_counted():
             for bus in (0, 1):
                 stage.rack.send(bus, frame, sender="somebody")
         stage.run(0.05, RSP=0.1)
-        assert stage.hubo.listening.garbage == 8
+        assert stage.hubo.receiver.garbage == 8
         assert stage.hubo.lost.sum() == 0
 
 
@@ -69,7 +69,7 @@ def test_a_silent_board_is_reported_once_and_welcomed_back():
         assert "silent" in event
         assert stage.at("RSP", "measured") == 0
         assert stage.at("RSP") == pytest.approx(0.1, abs=1e-3)
-        assert stage.hubo.lost[stage.hubo.listening.slots.index("board JMC8 (RSP, RSR)")] >= SILENT_AFTER
+        assert stage.hubo.lost[stage.hubo.receiver.slots.index("board JMC8 (RSP, RSR)")] >= SILENT_AFTER
         assert track(stage, joint="LSP") < 0.03  # the others go on
         stage.rack.kill_board("JMC8", dead=False)
         stage.run(0.2)

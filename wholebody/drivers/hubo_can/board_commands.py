@@ -59,10 +59,10 @@ class BoardVerbs:
         """Look who has arrived, and let references through to it again."""
         if not self.homing:
             return
-        listening, names = self._robot.listening, self._robot.robot.joint_names
+        receiver, names = self._robot.receiver, self._robot.robot.joint_names
         for joint, (since, heard) in list(self.homing.items()):
-            asked = listening.status_heard[joint] > heard
-            homed = asked and listening.homes[joint] == HOMED
+            asked = receiver.status_heard[joint] > heard
+            homed = asked and receiver.homes[joint] == HOMED
             failed = asked and bool(Status(self._robot.status(joint)) & FAULTS)
             if now - since >= HOMING_LEAST and (homed or failed or now - since > HOMING_MOST):
                 del self.homing[joint]
@@ -91,7 +91,7 @@ class BoardVerbs:
         for joint in able:
             board = self._board(joint)
             self._robot.send(board, command(Do.GO_HOME, board.number, motor=self._motor(joint)))
-            self.homing[joint] = (now, self._robot.listening.status_heard[joint])
+            self.homing[joint] = (now, self._robot.receiver.status_heard[joint])
         self._robot.wait_near(able)
         self._note_boards()
         return Answer(True, f"{self._names(able)}: going home")

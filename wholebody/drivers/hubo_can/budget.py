@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wholebody.drivers.hubo_can import commands, references, replies
+from wholebody.drivers.hubo_can import commands, replies
 from wholebody.drivers.hubo_can.commands import Do, Sense
 from wholebody.drivers.hubo_can.frames import BITRATE, POWER_BOARD, Frame, Kind, worst_bits
 from wholebody.drivers.hubo_can.replies import ForceTorque, Motion, MotorStatus, Power, Tilt, write_status
@@ -145,12 +145,11 @@ def _of_board(board: Board) -> list[Frame]:
     number, motors = board.number, len(board.motors)
     ask = commands.command(Do.ENCODER, number, 0)
     if board.kind is Kind.MOTORS:
-        return [references.motors(number, (0,)), ask, replies.encoders(number, (0, 0))]
+        return [commands.motors(number, (0,)), ask, replies.encoders(number, (0, 0))]
     if board.kind is Kind.HAND:
         halves = [replies.encoders(number, (0,) * motors, Kind.HAND, second_half=half) for half in (False, True)]
-        return [references.hand(number, (0,) * motors), ask, commands.command(Do.ENCODER, number, 1), *halves]
-    tell = references.neck(number, (0, 0, 0)) if board.kind is Kind.NECK else references.wrist(number, 0, (0, 0))
-    return [tell, ask, replies.encoders(number, (0, 0, 0), board.kind)]
+        return [commands.hand(number, (0,) * motors), ask, commands.command(Do.ENCODER, number, 1), *halves]
+    return [commands.neck(number, (0, 0, 0)), ask, replies.encoders(number, (0, 0, 0), board.kind)]
 
 
 def _of_sensor(sensor: SensorNode) -> list[tuple[str, list[Frame]]]:

@@ -1,57 +1,85 @@
-"""Commands: what a board or a sensor is asked or told beside its references, and how a board reads it.
+"""What the computer sends to boards and sensors: references, commands and requests, and how boards read them.
 
     frame = command(Do.POSITION_GAINS, board, 100, 0, 20, motor=1)
     read_command(frame.data)           # Command(Do.POSITION_GAINS, board, motor=1, values=(100, 0, 20))
 
-The table below is the protocol: per command its code, whether the code counts up with the motor, and the numbers that
-follow. Open-loop duties, whose bytes depend on the board, are in `pwm.py`.
+TABLE has the commands that we send: per command its code, whether the code counts up with the motor, and the numbers
+that follow.
 """
 
 from __future__ import annotations
 
+import math
 import struct
-from dataclasses import astuple, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import lru_cache
 
-from wholebody.drivers.hubo_can.frames import Frame, Id
+from wholebody.drivers.hubo_can.frames import Frame, Id, from_percent, from_sign_magnitude, percent, sign_magnitude
 from wholebody.errors import HardwareError
 
 ALL_MOTORS = 0x0F
+DUTIES = 0x0D
+"""The code of a command that drives motors by duty."""
+_RUN = 0x01
+_NECK = struct.Struct("<HHH")
+
+
+def motors(board: int, counts: Sequence[int]) -> Frame:
+    """Tell a board of one or two motors; one motor is told twice."""
+    both = sign_magnitude(counts[0]) | sign_magnitude(counts[-1]) << 24
+    return Frame(Id.REFERENCE + board, both.to_bytes(6, "little"))
+
+
+def read_motors(data: bytes) -> tuple[int, int] | None:
+    """Read the counts for a board of one or two motors."""
+    if len(data) != 6:
+        return None
+    both = int.from_bytes(data, "little")
+    return from_sign_magnitude(both & 0xFFFFFF), from_sign_magnitude(both >> 24)
+
+
+def neck(board: int, angles: Sequence[float]) -> Frame:
+    """Tell the neck three angles (rad): (θ + π) / 2π × 4095."""
+    counts = [min(max(round((angle + math.pi) / (2 * math.pi) * 4095), 0), 4095) for angle in angles]
+    return Frame(Id.REFERENCE + board, _NECK.pack(*counts))
+
+
+def read_neck(data: bytes) -> tuple[float, float, float] | None:
+    """Read the three angles (rad) for the neck."""
+    if len(data) != 6:
+        return None
+    yaw, first, second = (count / 4095 * 2 * math.pi - math.pi for count in _NECK.unpack(data))
+    return yaw, first, second
+
+
+def hand(board: int, duties: Sequence[float]) -> Frame:
+    """Tell the five motors of a hand their duties, −1 … 1."""
+    return Frame(Id.COMMAND, bytes((board, DUTIES, _RUN, *(percent(duty) for duty in duties))))
+
+
+def read_hand(data: bytes) -> tuple[float, ...] | None:
+    """Read the five duties for a hand."""
+    if len(data) != 8 or data[1] != DUTIES or data[2] != _RUN:
+        return None
+    return tuple(from_percent(byte) for byte in data[3:])
 
 
 class Do(Enum):
     """A command; the numbers that it takes in brackets."""
 
-    BOARD_INFO = "board info"
     STATUS = "status"
     ENCODER = "encoder"  # [1: second half of a 5-motor board]
     CURRENT = "current"
     ZERO_ENCODER = "zero encoder, clear faults"  # [motor, or ALL_MOTORS]
     POSITION_GAINS = "position gains"  # [Kp, Ki, Kd]
-    CURRENT_GAINS = "current gains"  # [Kp, Ki, Kd]
     DRIVER = "motor driver"  # [1 on, 0 off]
     CONTROL_ON = "control on"
     CONTROL_OFF = "control off"
-    CONTROL_MODE = "control mode"  # [0 position, 1 current, 2 hybrid]
     GO_HOME = "go home"
-    SWITCHING = "switching"  # [1 non-complementary, 0 complementary]
-    DEAD_ZONE = "dead zone"  # [value]
-    PAGE = "parameter page"  # [number]
-    HOME_SEARCH = "home search"  # [limit in turns, direction 0 CW or 1 CCW, offset in counts]
-    RESOLUTION = "encoder resolution"  # [bit 15 direction, bit 14 auto-scale, bits 0-13 resolution]
-    SPEED_LIMITS = "max acceleration and velocity"  # [acceleration, velocity]
-    LOWER_LIMIT = "lower limit"  # [bit 0 enable, bit 1 use now; counts]
-    UPPER_LIMIT = "upper limit"  # [bit 0 enable, bit 1 use now; counts]
-    HOMING_SPEEDS = "homing speeds"  # [acceleration / 100, search velocity, offset velocity, mode, duty]
-    GAIN_OVERRIDE = "gain override"  # [percent of motor 0, of motor 1, ms]
-    ALARM = "alarm"  # [0 off, 1-4 sound]
-    BEEP = "beep"  # [0.1 s]
     NULL_SENSOR = "null sensor"  # [0 F/T, 4 accelerometer; nothing for the IMU]
     READ_POWER = "voltage and current"
-    CHANGE_NUMBER = "change board number"  # [number, rate]
-    JAM_LIMITS = "jam and saturation limits"  # [jam ms, saturation ms, limit duty, jam duty]
-    ERROR_BOUNDS = "error bounds"  # [input difference, max error, temperature or encoder]
     INITIALIZE = "load defaults"  # [0xAA for a sensor]
 
 
@@ -67,35 +95,17 @@ class Layout:
 
 
 TABLE = {
-    Do.BOARD_INFO: Layout(0x01),
     Do.STATUS: Layout(0x02, padded=3),
     Do.ENCODER: Layout(0x03, "B"),
     Do.CURRENT: Layout(0x04),
     Do.ZERO_ENCODER: Layout(0x06, "B"),
     Do.POSITION_GAINS: Layout(0x07, "HHH", motors=2),
-    Do.CURRENT_GAINS: Layout(0x09, "HHH", motors=2),
     Do.DRIVER: Layout(0x0B, "B"),
     Do.CONTROL_ON: Layout(0x0E),
     Do.CONTROL_OFF: Layout(0x0F),
-    Do.CONTROL_MODE: Layout(0x10, "B"),
     Do.GO_HOME: Layout(0x11, padded=8),  # its motor is in byte 2
-    Do.SWITCHING: Layout(0x13, "B"),  # Hubo-Ach sends 2 bytes of it, without the value
-    Do.DEAD_ZONE: Layout(0x20, "B", motors=4),
-    Do.PAGE: Layout(0x24, "B"),
-    Do.HOME_SEARCH: Layout(0x30, "BBi", motors=8),
-    Do.RESOLUTION: Layout(0x38, "H", motors=8),
-    Do.SPEED_LIMITS: Layout(0x40, "HH", motors=8),
-    Do.LOWER_LIMIT: Layout(0x50, "Bi", motors=6),
-    Do.UPPER_LIMIT: Layout(0x56, "Bi", motors=6),
-    Do.HOMING_SPEEDS: Layout(0x60, "BBBBB", motors=8),
-    Do.GAIN_OVERRIDE: Layout(0x6F, "BBH"),
     Do.NULL_SENSOR: Layout(0x81, "B", shortest=0),
-    Do.ALARM: Layout(0x82, "B"),
-    Do.BEEP: Layout(0x83, "B"),
     Do.READ_POWER: Layout(0xE0),
-    Do.CHANGE_NUMBER: Layout(0xF0, "BB"),
-    Do.JAM_LIMITS: Layout(0xF2, "HHBB"),
-    Do.ERROR_BOUNDS: Layout(0xF3, "HHH"),
     Do.INITIALIZE: Layout(0xFA, "B", shortest=0),
 }
 _STRUCTS = {do: struct.Struct("<" + layout.format) for do, layout in TABLE.items()}
@@ -149,15 +159,8 @@ def read_command(data: bytes) -> Command | None:
 class Sense(IntEnum):
     """What a sensor is asked for."""
 
-    RAW = 0x00
     IMU = 0x01
-    SCALED = 0x02
-    SCALED_WRENCH_RAW_ACCELERATION = 0x03
-    RAW_WRENCH_SCALED_ACCELERATION = 0x04
-    RAW_WRENCH = 0x11
     WRENCH = 0x12
-    GYRO_TEMPERATURE = 0x13
-    RAW_ACCELERATION = 0x21
     ACCELERATION = 0x22
 
 
@@ -173,94 +176,3 @@ def read_sensor_request(data: bytes) -> tuple[int, Sense] | None:
     if len(data) != 2 or data[1] == Sense.IMU or data[1] not in set(Sense):
         return None
     return data[0], Sense(data[1])
-
-
-BOARD_PAGES = (20, 21, 22)
-
-
-def motor_page(motor: int, page: int) -> int:
-    """The number of a motor's page 1 … 6."""
-    return 6 * motor + page + (5 if motor >= 3 else 0)
-
-
-@dataclass(frozen=True)
-class MotorParameters:
-    """What a board remembers of a motor."""
-
-    kp: int = 0
-    ki: int = 0
-    kd: int = 0
-    resolution: int = 0  # 14 bits
-    auto_scale: int = 0
-    clockwise: int = 0
-    dead_zone: int = 0
-    search_direction: int = 0
-    search_mode: int = 0
-    search_limit: int = 0
-    home_offset: int = 0
-    lower_limit: int = 0
-    upper_limit: int = 0
-    max_acceleration: int = 0
-    max_velocity: int = 0
-    max_pwm: int = 0
-    max_current: int = 0
-    kpt: int = 0
-    kdt: int = 0
-    kft: int = 0
-
-
-@dataclass(frozen=True)
-class BoardParameters:
-    """What a board remembers of itself; times in 0.1 s."""
-
-    can_rate: int = 0
-    board_type: int = 0
-    homing_acceleration: int = 0  # / 100
-    homing_limit_velocity: int = 0
-    homing_offset_velocity: int = 0
-    jam_time: int = 0
-    saturation_time: int = 0
-    limit_duty: int = 0
-    jam_duty: int = 0
-    input_difference: int = 0
-    max_error: int = 0
-    max_encoder_error: int = 0
-
-
-_MOTOR = struct.Struct("<HHHHHBBHiiiHHHHxxHHH6x")
-_BOARD = struct.Struct("<xxHBxHHHHHBBHHH")
-
-
-def write_motor(board: int, motor: MotorParameters, page: int) -> Frame:
-    """Write a motor's page 1 … 6."""
-    return Frame(Id.CURRENT + board, motor_bytes(motor)[8 * (page - 1) : 8 * page])
-
-
-def motor_bytes(motor: MotorParameters) -> bytes:
-    """All six pages of a motor in a row."""
-    kp, ki, kd, resolution, auto_scale, clockwise, *rest = astuple(motor)
-    return _MOTOR.pack(kp, ki, kd, resolution & 0x3FFF | auto_scale << 14 | clockwise << 15, *rest)
-
-
-def read_motor(pages: bytes) -> MotorParameters | None:
-    """Read a motor from its six pages in a row."""
-    if len(pages) != _MOTOR.size:
-        return None
-    kp, ki, kd, resolution, *rest = _MOTOR.unpack(pages)
-    return MotorParameters(kp, ki, kd, resolution & 0x3FFF, resolution >> 14 & 1, resolution >> 15, *rest)
-
-
-def write_board(board: int, parameters: BoardParameters, page: int) -> Frame:
-    """Write a board's page 20, 21 or 22."""
-    at = 8 * BOARD_PAGES.index(page)
-    return Frame(Id.CURRENT + board, board_bytes(parameters)[at : at + 8])
-
-
-def board_bytes(parameters: BoardParameters) -> bytes:
-    """All three pages of a board in a row."""
-    return _BOARD.pack(*astuple(parameters))
-
-
-def read_board(pages: bytes) -> BoardParameters | None:
-    """Read a board from its three pages in a row."""
-    return BoardParameters(*_BOARD.unpack(pages)) if len(pages) == 24 else None

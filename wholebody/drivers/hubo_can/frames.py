@@ -1,12 +1,11 @@
 """Frame: what goes over a CAN bus of Hubo, who it is for by its identifier, and the numbers inside.
 
-All multi-byte numbers are little-endian. A decoder given bytes that make no sense returns None, or Garbage: noise on
-a bus is no reason for a loop to stop.
+All multi-byte numbers are little-endian. A decoder given bytes that make no sense returns None: noise on a bus is no
+reason for a loop to stop.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import lru_cache
 from typing import NamedTuple
@@ -23,14 +22,6 @@ class Frame(NamedTuple):
     data: bytes
 
 
-@dataclass(frozen=True)
-class Garbage:
-    """A frame that nothing can be made of, and why."""
-
-    frame: Frame
-    reason: str
-
-
 class Id(IntEnum):
     """The first identifier of each kind of frame; board or sensor number is added where several have it."""
 
@@ -41,12 +32,7 @@ class Id(IntEnum):
     MOTION = 0x050  # tilt of a foot, or the IMU
     ENCODER = 0x060
     STATUS = 0x150
-    BOARD_INFO = 0x190
-    CURRENT = 0x1C0  # or a page of parameters, if one was asked for
-    SENSOR_INFO = 0x210
-    DA_OFFSET = 0x310
-    AD_OFFSET = 0x320
-    OFFSET = 0x330
+    CURRENT = 0x1C0
 
 
 POWER_BOARD = 0x0E
@@ -60,9 +46,8 @@ class Kind(Enum):
     """How a board's motors are told and read."""
 
     MOTORS = "motors"  # 1 or 2 motors in 24 and 32 bits
-    NECK = "neck"  # 3 servos in 16 bits (DRC-Hubo)
-    WRIST = "wrist"  # a wrist in 24 bits and two fingers by current (DRC-Hubo)
-    HAND = "hand"  # 5 motors by duty (Hubo2+)
+    NECK = "neck"  # 3 servos in 16 bits
+    HAND = "hand"  # 5 motors by duty
 
 
 MAGNITUDE = 0x7FFFFF

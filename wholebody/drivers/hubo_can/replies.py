@@ -1,6 +1,6 @@
 """Replies: what boards and sensors answer; each kind is written by one function and read by another.
 
-A reader returns None for bytes of another length. `read_reply` reads any frame, whatever it may be.
+A reader returns None for bytes of another length.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wholebody.drivers.hubo_can.frames import IMU_SENSORS, POWER_BOARD, Frame, Garbage, Id, Kind
+from wholebody.drivers.hubo_can.frames import POWER_BOARD, Frame, Id, Kind
 from wholebody.messages import Status
 
 _TWO, _THREE, _SHORT = struct.Struct("<ii"), struct.Struct("<hhh"), struct.Struct("<hh")
@@ -25,7 +25,6 @@ G_COUNTS = 750
 class Encoders:
     """Counts of a board's motors, from the number `first` on."""
 
-    board: int
     counts: tuple[int, ...]
     first: int = 0
 
@@ -71,7 +70,6 @@ class Power:
 class Currents:
     """Currents of a board's motors (A), and its temperature (°C) if it has a sensor."""
 
-    board: int
     amperes: tuple[float, ...]
     temperature: float | None
 
@@ -85,18 +83,17 @@ def encoders(board: int, counts: Sequence[int], kind: Kind = Kind.MOTORS, second
     return Frame(Id.ENCODER + board, _THREE.pack(*(_int16(count) for count in counts[:3])))
 
 
-def read_encoders(frame: Frame, kind: Kind = Kind.MOTORS) -> Encoders | None:
-    """Read counts; a frame of 4 bytes from a hand is its second half."""
-    board, data = frame.id - Id.ENCODER, frame.data
+def read_encoders(data: bytes, kind: Kind = Kind.MOTORS) -> Encoders | None:
+    """Read counts; 4 bytes from a hand are its second half."""
     if kind is Kind.MOTORS:
-        return Encoders(board, _TWO.unpack(data)) if len(data) == 8 else None
+        return Encoders(_TWO.unpack(data)) if len(data) == 8 else None
     if len(data) == 4 and kind is Kind.HAND:
-        return Encoders(board, _SHORT.unpack(data), first=3)
-    return Encoders(board, _THREE.unpack(data)) if len(data) == 6 else None
+        return Encoders(_SHORT.unpack(data), first=3)
+    return Encoders(_THREE.unpack(data)) if len(data) == 6 else None
 
 
 def neck_angle(count: int) -> float:
-    """The angle (rad) that a servo of DRC-Hubo's neck means by a count of 0 … 4096."""
+    """The angle (rad) that a servo of the neck means by a count of 0 … 4096."""
     return count / 4096 * 2 * math.pi - math.pi
 
 
@@ -173,56 +170,16 @@ def currents(board: int, amperes: Sequence[float], temperature: float = 0.0) -> 
     return Frame(Id.CURRENT + board, bytes(data))
 
 
-def read_currents(frame: Frame, motors: int) -> Currents | None:
+def read_currents(data: bytes, motors: int) -> Currents | None:
     """Read the currents of a board of so many motors; a hand has no temperature."""
-    board, data = frame.id - Id.CURRENT, frame.data
     if motors > 3:
-        return Currents(board, tuple(data[at] / 1000 for at in _CURRENT_BYTES[5]), None) if len(data) == 6 else None
+        return Currents(tuple(data[at] / 1000 for at in _CURRENT_BYTES[5]), None) if len(data) == 6 else None
     if len(data) != 4:
         return None
     if motors == 3:
-        return Currents(board, tuple(data[at] / 250 for at in _CURRENT_BYTES[3]), float(data[2]))
+        return Currents(tuple(data[at] / 250 for at in _CURRENT_BYTES[3]), float(data[2]))
     amperes = tuple((data[motor] << 2 | data[3] >> 2 * motor & 3) / 100 for motor in range(motors))
-    return Currents(board, amperes, float(data[2]))
-
-
-@dataclass(frozen=True)
-class Info:
-    """An answer whose bytes Hubo-Ach lists but does not decode: board information and offsets."""
-
-    kind: Id
-    number: int
-    data: bytes
-
-
-def read_reply(frame: Frame, kind: Kind = Kind.MOTORS) -> object:
-    """Read any answer but a status or a page, which need to know more; Garbage if it is none."""
-    identifier, data = frame
-    reading: object = None
-    if identifier == Id.ENCODER + POWER_BOARD:
-        reading = read_power(data)
-    elif Id.ENCODER <= identifier < Id.ENCODER + 0x30:
-        reading = read_encoders(frame, kind)
-    elif Id.FORCE_TORQUE < identifier < Id.MOTION:
-        reading = read_force_torque(data)
-    elif identifier - Id.MOTION in IMU_SENSORS:
-        reading = read_motion(data)
-    elif Id.MOTION < identifier < Id.MOTION + 3:
-        reading = read_tilt(data)
-    elif Id.CURRENT <= identifier < Id.CURRENT + 0x30:
-        reading = read_currents(frame, {Kind.MOTORS: 2, Kind.HAND: 5}.get(kind, 3))
-    elif (info := _info(identifier)) is not None:
-        return Info(info, identifier - info, data)
-    else:
-        return Garbage(frame, f"no board answers with identifier {identifier:#05x}")
-    return reading if reading is not None else Garbage(frame, f"{len(data)} bytes are too few or too many")
-
-
-def _info(identifier: int) -> Id | None:
-    listed = (Id.BOARD_INFO, Id.SENSOR_INFO, Id.DA_OFFSET, Id.AD_OFFSET, Id.OFFSET)
-    # EJMC boards reach to 0x25, sensor boards from 0x30 to 0x36, offsets up to 0x0F.
-    ends = dict(zip(listed, (0x2F, 0x40, 0x10, 0x10, 0x40), strict=True))
-    return next((kind for kind in listed if kind <= identifier < kind + ends[kind]), None)
+    return Currents(amperes, float(data[2]))
 
 
 def _int16(value: float) -> int:
@@ -230,7 +187,7 @@ def _int16(value: float) -> int:
 
 
 HOMED = 6
-"""The home flag of a motor that found its home (2 on DRC-Hubo's wrist)."""
+"""The home flag of a motor that found its home."""
 
 _NO_STATUS = Status(0)
 _FIRST = {0: Status.DRIVER_ON, 1: Status.CONTROL_ON, 3: Status.AT_LIMIT_SWITCH}

@@ -30,10 +30,9 @@ import numpy.typing as npt
 from wholebody import messages
 from wholebody.drivers.hubo_can.board_commands import BoardVerbs
 from wholebody.drivers.hubo_can.budget import Budget, exchanges
+from wholebody.drivers.hubo_can.bus_io import CURRENTS_EVERY, Port, Receiver, Transmitter, encode
 from wholebody.drivers.hubo_can.frames import BITRATE, READ_TIMEOUT, worst_bits
-from wholebody.drivers.hubo_can.receiver import Listening
 from wholebody.drivers.hubo_can.replies import Power, Tilt
-from wholebody.drivers.hubo_can.transmitter import CURRENTS_EVERY, Asking, Port, encode
 from wholebody.drivers.hubo_can.wiring import Board, Wiring
 from wholebody.drivers.interface import Answer
 from wholebody.errors import HardwareError
@@ -76,13 +75,10 @@ class CanRobot:
         self.ports = tuple(Port(bus) for bus in buses)
         n = len(robot.joint_names)
         self._state = messages.new(robot.state_dtype())
-        self._position, self._velocity, self._measured = (
-            self._state.position,
-            self._state.velocity,
-            self._state.measured,
-        )
-        self.listening = Listening(robot, wiring, self._state)
-        self._asking = tuple(Asking(robot, wiring, bus) for bus in range(wiring.buses))
+        self._position, self._velocity = self._state.position, self._state.velocity
+        self._measured = self._state.measured
+        self.receiver = Receiver(robot, wiring, self._state)
+        self._transmitters = tuple(Transmitter(robot, wiring, bus) for bus in range(wiring.buses))
         motors = {motor.joint: motor for board in wiring.active for motor in board.motors}
         self.unwired = tuple(name for name in robot.joint_names if name not in motors)
         self._scale = np.array([motors[j].counts_per_radian if j in motors else 1.0 for j in robot.joint_names])
@@ -90,8 +86,8 @@ class CanRobot:
         self.held = np.zeros(n)
         self.waiting = np.ones(n, bool)  # for a reference near where they are
         self._heard = np.zeros(n, np.int64)  # cycle of the last encoder reading; 0: never
-        self.lost = np.zeros(len(self.listening.slots), np.int64)
-        self._silent = np.zeros(len(self.listening.slots), np.int64)
+        self.lost = np.zeros(len(self.receiver.slots), np.int64)
+        self._silent = np.zeros(len(self.receiver.slots), np.int64)
         self._waited_for = self._slots_by_bus()
         self.late = 0
         self.cycle = 0
@@ -105,15 +101,15 @@ class CanRobot:
     @property
     def tilts(self) -> dict[str, Tilt]:
         """The tilt of the feet, by sensor name."""
-        return self.listening.tilts
+        return self.receiver.tilts
 
     @property
     def power(self) -> Power | None:
         """What the power board said last."""
-        return self.listening.power
+        return self.receiver.power
 
     def take_events(self) -> list[str]:
-        """What happened since this was asked last, for people: boards that fell silent or came back, a dead bus."""
+        """What happened since this was asked last: boards that fell silent or came back, a dead bus."""
         events, self._events = self._events, []
         return events
 
@@ -159,7 +155,7 @@ class CanRobot:
             where = self.ports[0].trouble or "check power and cables, and the bit rate of 1 Mbit/s"
             raise HardwareError(f"no board of {self.robot.name} answers: {where}")
         for _ in range(2 * len(self._boards)):  # every board has its turn, twice
-            if all(times for times, there in zip(self.listening.status_heard, self._heard, strict=True) if there):
+            if all(times for times, there in zip(self.receiver.status_heard, self._heard, strict=True) if there):
                 break
             self._ask()
             self._collect(self.now() + max(self.patience, self.period))
@@ -186,7 +182,7 @@ class CanRobot:
         self.waiting[list(joints)] = True
 
     def tell(self, event: str) -> None:
-        """Note something for people."""
+        """Note an event."""
         self._events.append(event)
 
     def status(self, joint: int) -> int:
@@ -201,49 +197,49 @@ class CanRobot:
         quiet = self._verbs.homing_boards
         if not self._heard[self._wired].all():
             quiet = quiet | {number for number, joints in self._boards.items() if not self._heard[joints].all()}
-        for port, asking in zip(self.ports, self._asking, strict=True):
-            port.send(asking.references(words, self.held, self._position, quiet))
+        for port, transmitter in zip(self.ports, self._transmitters, strict=True):
+            port.send(transmitter.references(words, self.held, self._position, quiet))
         self._notice_trouble()
 
     def _ask(self) -> None:
-        before = sum(self.listening.answered)
+        before = sum(self.receiver.answered)
         for bus, port in enumerate(self.ports):
             for _, identifier, data in port.receive(0.0):
-                self.listening.hear(bus, identifier, data)
+                self.receiver.hear(bus, identifier, data)
         if self.cycle:
-            late = sum(self.listening.answered) - before
+            late = sum(self.receiver.answered) - before
             if late:
                 self.late += late
                 self._update()
             self._settle()
         self.cycle += 1
-        self.listening.answered[:] = bytes(len(self.lost))
+        self.receiver.answered[:] = bytes(len(self.lost))
         turn = self.cycle % len(self._boards)
         urgent = self._verbs.homing_boards
-        for port, asking in zip(self.ports, self._asking, strict=True):
-            frames = asking.requests(turn, urgent)
-            turn -= len(asking.boards)
+        for port, transmitter in zip(self.ports, self._transmitters, strict=True):
+            frames = transmitter.requests(turn, urgent)
+            turn -= len(transmitter.boards)
             if self.cycle % CURRENTS_EVERY == 0:
-                frames = frames + asking.currents(self.cycle // CURRENTS_EVERY)
+                frames = frames + transmitter.currents(self.cycle // CURRENTS_EVERY)
             port.send(frames)
         self._notice_trouble()
 
     def _collect(self, deadline: float) -> None:
-        listening, now = self.listening, self.now
+        receiver, now = self.receiver, self.now
         for bus, port in enumerate(self.ports):
-            waited_for, answered = self._waited_for[bus], listening.answered
+            waited_for, answered = self._waited_for[bus], receiver.answered
             while True:
                 for _, identifier, data in port.receive(max(deadline - now(), 0.0)):
-                    listening.hear(bus, identifier, data)
+                    receiver.hear(bus, identifier, data)
                 if all(answered[slot] for slot in waited_for) or now() >= deadline:
                     break
         self._update()
 
     def _update(self) -> None:
         """Positions and velocities of what came."""
-        answered = np.frombuffer(self.listening.answered, np.uint8)
-        fresh = self._wired & (answered[self.listening.joint_slot] > 0) & (self._heard < self.cycle)
-        position = np.array(self.listening.counts) / self._scale
+        answered = np.frombuffer(self.receiver.answered, np.uint8)
+        fresh = self._wired & (answered[self.receiver.joint_slot] > 0) & (self._heard < self.cycle)
+        position = np.array(self.receiver.counts) / self._scale
         cycles = np.maximum(self.cycle - self._heard, 1)
         velocity = (position - self._position) / (cycles * self.period)
         velocity[(self._heard == 0) | self.waiting] = 0.0
@@ -255,7 +251,7 @@ class CanRobot:
 
     def _settle(self) -> None:
         """Count who did not answer to the last requests, before there are new ones."""
-        missing = np.frombuffer(self.listening.answered, np.uint8) == 0
+        missing = np.frombuffer(self.receiver.answered, np.uint8) == 0
         back = ~missing & (self._silent >= SILENT_AFTER)
         self.lost += missing
         self._silent = np.where(missing, self._silent + 1, 0)
@@ -266,17 +262,17 @@ class CanRobot:
 
     def _tell_of(self, gone: npt.NDArray[np.intp], back: npt.NDArray[np.intp]) -> None:
         for slot in gone:
-            self._events.append(f"{self.listening.slots[slot]} has been silent for {SILENT_AFTER} cycles")
-            joints = self.listening.joint_slot == slot
+            self._events.append(f"{self.receiver.slots[slot]} has been silent for {SILENT_AFTER} cycles")
+            joints = self.receiver.joint_slot == slot
             self._measured[joints] = 0
             self._velocity[joints] = 0.0
         for slot in back:
-            self._events.append(f"{self.listening.slots[slot]} answers again")
-            self.waiting |= self.listening.joint_slot == slot
+            self._events.append(f"{self.receiver.slots[slot]} answers again")
+            self.waiting |= self.receiver.joint_slot == slot
 
     def _slots_by_bus(self) -> list[list[int]]:
         """Who is waited for, bus by bus."""
-        where = self.listening.slot_bus
+        where = self.receiver.slot_bus
         awake = [slot for slot in range(len(where)) if self._silent[slot] < SILENT_AFTER]
         return [[slot for slot in awake if where[slot] == bus] for bus in range(len(self.ports))]
 
@@ -288,7 +284,7 @@ class CanRobot:
 
     def _default_patience(self) -> float:
         """What all frames of a cycle take, and 0.18 ms for each answer to come; but the loop must keep its period."""
-        answers = len(self.listening.slots)
-        frames = sum(len(asking.requests(-1)) + len(asking.boards) for asking in self._asking) + answers
+        answers = len(self.receiver.slots)
+        frames = sum(len(each.requests(-1)) + len(each.boards) for each in self._transmitters) + answers
         wire = frames * worst_bits(8) / BITRATE / len(self.ports)
         return min(wire + answers * READ_TIMEOUT, 0.9 * self.period)

@@ -1,34 +1,27 @@
 """SimulatedBoards: the boards, sensors and power board of a robot, that read frames and answer them.
 
 Not published, and so chosen by us: the homing speeds, when a motor counts as jammed or too far off its reference, how
-current follows torque, and how a motor heats. Gains are kept and can be read back, but the plant has its own.
+current follows torque, and how a motor heats. Boards keep gains, but the plant has its own.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from wholebody.drivers.hubo_can import commands, references, replies
-from wholebody.drivers.hubo_can.commands import (
-    ALL_MOTORS,
-    BoardParameters,
-    Command,
-    Do,
-    MotorParameters,
-    read_command,
-    read_sensor_request,
-)
+from wholebody.drivers.hubo_can import commands, replies
+from wholebody.drivers.hubo_can.commands import ALL_MOTORS, Command, Do, Sense, read_command, read_sensor_request
 from wholebody.drivers.hubo_can.frames import POWER_BOARD, SENSOR_BOARD, Frame, Id, Kind
-from wholebody.drivers.hubo_can.replies import write_status
-from wholebody.drivers.hubo_can.simulated.homing import Homing
-from wholebody.drivers.hubo_can.simulated.motors import Lock, Motors
-from wholebody.drivers.hubo_can.simulated.sensors import SimulatedSensors
-from wholebody.drivers.hubo_can.wiring import Board, Motor, Wiring
+from wholebody.drivers.hubo_can.replies import ForceTorque, Motion, Tilt, write_status
+from wholebody.drivers.hubo_can.simulated.motors import Homing, Lock, Motors
+from wholebody.drivers.hubo_can.wiring import Board, Motor, SensorNode, Wiring
 from wholebody.drivers.interface import Plant
+from wholebody.messages import State
 from wholebody.robots.robot import Robot
+from wholebody.rotations import roll_pitch_yaw
 
 VOLTAGE = 48.0
 IDLE_CURRENT = 2.0  # A of boards and computers: an estimate
@@ -44,9 +37,7 @@ class SimulatedBoard:
         self.board = board
         self.motors = tuple(robot.index[joint] for joint in board.joints)
         self.lock = Lock()
-        self.parameters = BoardParameters(board_type=len(board.motors))
-        self.defaults = tuple(_defaults(motor) for motor in board.motors)
-        self.motor_parameters = list(self.defaults)
+        self.gains: list[tuple[int, ...]] = [(0, 0, 0)] * len(board.motors)  # Kp, Ki, Kd
         self.alive = True
 
 
@@ -82,14 +73,7 @@ class SimulatedBoards:
             Do.CONTROL_ON: self._control,
             Do.CONTROL_OFF: self._control,
             Do.GO_HOME: self._go_home,
-            Do.PAGE: self._page,
-            Do.HOME_SEARCH: self._home_search,
-            Do.SPEED_LIMITS: self._speed_limits,
-            Do.LOWER_LIMIT: self._limit,
-            Do.UPPER_LIMIT: self._limit,
-            Do.ERROR_BOUNDS: self._error_bounds,
             Do.INITIALIZE: self._initialize,
-            Do.BOARD_INFO: self._info,
         }
 
     def step(self) -> None:
@@ -120,9 +104,9 @@ class SimulatedBoards:
             return
         angles: tuple[float, ...] | None
         if board.board.kind is Kind.NECK:
-            angles = references.read_neck(data)
+            angles = commands.read_neck(data)
         else:
-            counts = references.read_motors(data) if board.board.kind is Kind.MOTORS else None
+            counts = commands.read_motors(data) if board.board.kind is Kind.MOTORS else None
             scale = self.motors.counts_per_radian
             angles = counts and tuple(count / scale[motor] for count, motor in zip(counts, board.motors, strict=False))
         if angles is None:
@@ -136,7 +120,7 @@ class SimulatedBoards:
         if data and data[0] == POWER_BOARD and self.wiring.power_bus == bus:
             return [self._power()] if read_command(data) == Command(Do.READ_POWER, POWER_BOARD) else self._noise()
         board = self.boards.get(data[0]) if data else None
-        if len(data) > 1 and data[1] == references.CODE and board is not None and board.board.bus == bus:
+        if len(data) > 1 and data[1] == commands.DUTIES and board is not None and board.board.bus == bus:
             return self._pwm(board, data)
         command = read_command(data)
         if command is None:
@@ -152,8 +136,8 @@ class SimulatedBoards:
         return [answer] if answer else []
 
     def _pwm(self, board: SimulatedBoard, data: bytes) -> list[Frame]:
-        duties = references.read(data, len(board.motors))
-        if duties is None:
+        duties = commands.read_hand(data)
+        if duties is None or board.board.kind is not Kind.HAND:
             return self._noise()
         if board.alive:
             for motor, duty in zip(board.motors, duties, strict=True):
@@ -184,8 +168,8 @@ class SimulatedBoards:
         self.motors.reset(board.motors if which == ALL_MOTORS else board.motors[which : which + 1])
 
     def _gains(self, board: SimulatedBoard, command: Command) -> None:
-        kp, ki, kd = command.values
-        self._remember(board, command.motor, kp=kp, ki=ki, kd=kd)
+        if command.motor < len(board.motors):
+            board.gains[command.motor] = command.values
 
     def _driver(self, board: SimulatedBoard, command: Command) -> None:
         for motor in board.motors:
@@ -198,60 +182,85 @@ class SimulatedBoards:
         if command.motor < len(board.motors):
             self.motors.go_home(board.motors[command.motor])
 
-    def _page(self, board: SimulatedBoard, command: Command) -> Frame | None:
-        number = command.values[0]
-        if number in commands.BOARD_PAGES:
-            return commands.write_board(command.board, board.parameters, number)
-        for motor, parameters in enumerate(board.motor_parameters):
-            page = number - commands.motor_page(motor, 0)
-            if 1 <= page <= 6:
-                return commands.write_motor(command.board, parameters, page)
-        return None
-
-    def _home_search(self, board: SimulatedBoard, command: Command) -> None:
-        limit, direction, offset = command.values
-        if self._remember(board, command.motor, search_limit=limit, search_direction=direction, home_offset=offset):
-            motor = board.motors[command.motor]
-            self.motors.homing.offset[motor] = offset / self.motors.counts_per_radian[motor]
-
-    def _speed_limits(self, board: SimulatedBoard, command: Command) -> None:
-        acceleration, velocity = command.values
-        self._remember(board, command.motor, max_acceleration=acceleration, max_velocity=velocity)
-
-    def _limit(self, board: SimulatedBoard, command: Command) -> None:
-        enable, counts = command.values
-        lower = command.do is Do.LOWER_LIMIT
-        known = {"lower_limit": counts} if lower else {"upper_limit": counts}
-        if self._remember(board, command.motor, **known) and enable & 2:
-            motor = board.motors[command.motor]
-            angle = counts / self.motors.counts_per_radian[motor] if enable & 1 else np.inf * (-1 if lower else 1)
-            (self.motors.lower if lower else self.motors.upper)[motor] = angle
-
-    def _error_bounds(self, board: SimulatedBoard, command: Command) -> None:
-        difference, most, encoder = command.values
-        board.parameters = replace(
-            board.parameters, input_difference=difference, max_error=most, max_encoder_error=encoder
-        )
-        for motor in board.motors:
-            self.motors.max_error[motor] = most / abs(self.motors.counts_per_radian[motor])
-
     def _initialize(self, board: SimulatedBoard, command: Command) -> None:
-        board.motor_parameters = list(board.defaults)
-        for motor in board.motors:
-            self.motors.lower[motor], self.motors.upper[motor] = -np.inf, np.inf
-
-    def _info(self, board: SimulatedBoard, command: Command) -> Frame:
-        return Frame(Id.BOARD_INFO + command.board, bytes((command.board, len(board.motors))))
-
-    def _remember(self, board: SimulatedBoard, motor: int, **values: int) -> bool:
-        if motor >= len(board.motors):
-            return False
-        board.motor_parameters[motor] = replace(board.motor_parameters[motor], **values)
-        return True
+        board.gains[:] = [(0, 0, 0)] * len(board.motors)
 
 
-def _defaults(motor: Motor) -> MotorParameters:
-    return MotorParameters(
-        search_direction=int(motor.home_direction > 0),
-        home_offset=round(motor.home_offset * motor.counts_per_radian),
-    )
+@dataclass
+class Node:
+    """A sensor, where its reading stands in the state, and what it was nulled by: Mx, My, Fz."""
+
+    wiring: SensorNode
+    place: int
+    roll: tuple[int, ...]
+    pitch: tuple[int, ...]
+    null: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+class SimulatedSensors:
+    """All sensors of a robot; they read off a state that somebody else keeps up to date."""
+
+    def __init__(self, robot: Robot, wiring: Wiring, state: State) -> None:
+        self._state = state
+        self._torque, self._force = state.force_torque.torque, state.force_torque.force
+        places = {
+            sensor.name: place
+            for kind in ("imu", "force_torque")
+            for place, sensor in enumerate(robot.sensors_of(kind))
+        }
+        self.nodes = {
+            sensor.number: Node(
+                *(sensor, places[sensor.name]),
+                roll=tuple(robot.index[joint] for joint in sensor.roll_joints),
+                pitch=tuple(robot.index[joint] for joint in sensor.pitch_joints),
+            )
+            for sensor in wiring.sensors
+        }
+        self.dead: set[str] = set()
+
+    def answer(self, bus: int, number: int, what: Sense) -> list[Frame]:
+        """What the sensors of a bus answer."""
+        if what is Sense.IMU:
+            asked = [node for node in self.nodes.values() if node.wiring.is_imu]
+        else:
+            asked = [self.nodes[number]] if number in self.nodes else []
+        return [
+            frame
+            for node in asked
+            if node.wiring.bus == bus and node.wiring.name not in self.dead
+            for frame in self._answer(node, what)
+        ]
+
+    def null(self, bus: int, number: int) -> None:
+        """Take what a force-torque sensor reads now for zero."""
+        node = self.nodes.get(number)
+        if node and node.wiring.bus == bus and not node.wiring.is_imu:
+            node.null = self._wrench(node)
+
+    def _answer(self, node: Node, what: Sense) -> list[Frame]:
+        number = node.wiring.number
+        if node.wiring.is_imu:
+            return [replies.motion(number, self._motion(node))] if what is Sense.IMU else []
+        if what is Sense.ACCELERATION:
+            return [replies.tilt(number, self._tilt(node))] if node.wiring.has_tilt else []
+        readings = zip(self._wrench(node), node.null, node.wiring.signs, strict=True)
+        values = [sign * (reading - null) for reading, null, sign in readings]
+        return [replies.force_torque(number, ForceTorque(*values))]
+
+    def _wrench(self, node: Node) -> tuple[float, float, float]:
+        x, y, _ = self._torque[node.place].tolist()
+        return x, y, float(self._force[node.place, 2])
+
+    def _motion(self, node: Node) -> Motion:
+        sensor = self._state.imu[node.place]
+        roll, pitch, _ = roll_pitch_yaw(sensor.orientation).tolist()
+        rates = sensor.angular_velocity
+        return Motion(roll, pitch, float(rates[0]), float(rates[1]))
+
+    def _tilt(self, node: Node) -> Tilt:
+        """The tilt of the pelvis plus the sum of the leg's joints about the same axis: right for small angles."""
+        roll, pitch, _ = roll_pitch_yaw(self._state.imu[0].orientation if self._state.imu else (0, 0, 0, 1)).tolist()
+        position = self._state.position
+        x = roll + sum(float(position[joint]) for joint in node.roll)
+        y = pitch + sum(float(position[joint]) for joint in node.pitch)
+        return Tilt(x, y, math.cos(x) * math.cos(y))

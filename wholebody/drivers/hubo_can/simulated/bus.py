@@ -10,19 +10,65 @@ for all, and no message objects.
 from __future__ import annotations
 
 import select
+import socket
+import struct
 import time
 from collections import deque
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import can
 
 from wholebody.drivers.hubo_can.frames import Frame
-from wholebody.drivers.hubo_can.simulated.process import MOST, Stamped, address, open_socket, pack, unpack
 from wholebody.drivers.hubo_can.simulated.wire import COMPUTER, Rack
 
+FRAMES, CONTROL = b"F", b"C"
+_FRAME = struct.Struct("<dHB8s")
+SIZE = _FRAME.size
+MOST = 60_000 // SIZE
+"""Frames in one datagram."""
 
-class _Frames(can.BusABC):
+
+class Stamped(NamedTuple):
+    """A frame, and when it was through (s, CLOCK_MONOTONIC)."""
+
+    time: float
+    id: int
+    data: bytes
+
+
+def address(channel: str) -> str:
+    """Where the bus of a name is."""
+    return f"\0wholebody.can.{channel}"
+
+
+def open_socket(at: str = "") -> socket.socket:
+    """Open a datagram socket at an address, or at one of the kernel's choice; it never waits."""
+    opened = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    opened.setblocking(False)
+    try:
+        opened.bind(at)
+    except OSError:
+        opened.close()
+        raise
+    return opened
+
+
+def pack(frames: Iterable[tuple[float, Frame]]) -> bytes:
+    """Write frames, each with its time."""
+    one = _FRAME.pack
+    return FRAMES + b"".join([one(time, identifier, len(data), data) for time, (identifier, data) in frames])
+
+
+def unpack(datagram: bytes) -> list[Stamped]:
+    """Read frames; nothing from what is no burst."""
+    if datagram[:1] != FRAMES or (len(datagram) - 1) % SIZE:
+        return []
+    rows = _FRAME.iter_unpack(memoryview(datagram)[1:])
+    return [Stamped(time, identifier, data[: min(length, 8)]) for time, identifier, length, data in rows]
+
+
+class _FrameBus(can.BusABC):
     """What both have in common: python-can's calls, by means of ours."""
 
     simulated = True
@@ -55,7 +101,7 @@ class _Frames(can.BusABC):
     _waiting: deque[Stamped]
 
 
-class SimulatedBus(_Frames):
+class SimulatedBus(_FrameBus):
     """A bus whose wire and boards run in a process of their own, found by the name of the channel."""
 
     def __init__(self, channel: str, can_filters: Any = None, **other: object) -> None:
@@ -72,13 +118,13 @@ class SimulatedBus(_Frames):
 
     def send_frames(self, frames: Sequence[Frame]) -> None:
         """Send frames one after the other, in one datagram; an error if nobody is on the bus."""
+        now = time.monotonic()
         try:
             for at in range(0, max(len(frames), 1), MOST):
-                self._socket.sendto(pack(frames[at : at + MOST], time.monotonic()), self._address)
+                self._socket.sendto(pack((now, frame) for frame in frames[at : at + MOST]), self._address)
         except (ConnectionRefusedError, FileNotFoundError):
             raise can.CanOperationError(
-                f"nobody is on the {self.channel_info}; start the boards (wholebody start, or "
-                "python -m wholebody.drivers.hubo_can.simulated.process)"
+                f"nobody is on the {self.channel_info}; start the boards: wholebody start --driver full"
             ) from None
         except BlockingIOError:
             raise can.CanOperationError(f"the boards do not keep up with the {self.channel_info}") from None
@@ -118,7 +164,7 @@ class SimulatedBus(_Frames):
         self._socket.close()
 
 
-class SteppedBus(_Frames):
+class SteppedBus(_FrameBus):
     """A bus of a rack in this process: waiting for a frame lets the rack's time go by, and only that."""
 
     def __init__(self, rack: Rack, bus: int) -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from wholebody import messages
 from wholebody.drivers.hubo_can.replies import HOMED, MotorStatus
-from wholebody.drivers.hubo_can.simulated.homing import Homing
 from wholebody.drivers.interface import Plant
 from wholebody.messages import Status
 from wholebody.robots.robot import Robot
@@ -31,21 +31,94 @@ MOST_CURRENT = 10.23  # A, which is all that a frame can say
 OVER_CURRENT, OVER_TIME = 10.2, 0.2  # A, and s of it after which the driver gives up: a jerk alone is no fault
 AMBIENT, HOT = 25.0, 80.0  # °C
 HEATING, COOLING = 0.02, 0.01  # K/s per A², 1/s: estimates
+SEARCH_SPEED, OFFSET_SPEED = 0.6, 0.3  # rad/s
+FARTHEST = 4.0  # rad, after which there is no switch
+SWITCH_WIDTH = 0.03  # rad for which a switch is closed
+NEAR, PATIENCE = 0.002, 0.5  # rad within which an offset counts as reached; s after which it counts as reached anyway
 
 
-@dataclass
 class Injected:
     """What is broken on purpose, joint by joint."""
 
-    jammed: Flags
-    encoder: Flags
-    over_current: Flags
-    dead: Flags
+    def __init__(self, n: int) -> None:
+        self.jammed, self.encoder, self.over_current, self.dead = np.zeros((4, n), bool)
 
-    @classmethod
-    def nothing(cls, n: int) -> Injected:
-        """Nothing is broken."""
-        return cls(*(np.zeros(n, bool) for _ in range(4)))
+
+class Outcome(NamedTuple):
+    """Where the motor has to be (rad), and whether it has found its home or given up."""
+
+    target: float
+    found: bool = False
+    failed: bool = False
+
+
+class Homing:
+    """The searches of all motors: each looks for its limit switch, goes by an offset, and calls that place zero.
+
+    The switch closes at an angle, in the direction of the search, and stays closed for a while. A real motor that
+    starts beyond it runs into its end stop and comes back; ours knows on which side it is, and looks for the edge
+    either way. Without a direction a motor has no switch, and its home is where its zero is.
+    """
+
+    def __init__(self, offsets: Sequence[float], directions: Sequence[int]) -> None:
+        n = len(offsets)
+        self.offset = np.array(offsets, float)
+        self.direction = np.array(directions, int)
+        self.switch = -self.offset  # of the position: so that switch + offset is the true zero
+        self.busy = np.zeros(n, bool)
+        self._target = np.zeros(n)
+        self._began = np.zeros(n)
+        self._side = np.zeros(n, int)
+        self._goal = np.full(n, np.nan)
+        self._waited = np.zeros(n)
+
+    @property
+    def any(self) -> bool:
+        """Whether any motor is looking."""
+        return bool(self.busy.any())
+
+    def closed(self, motor: int, position: float) -> bool:
+        """Whether the switch of a motor is closed where it stands."""
+        return self._beyond(motor, position) and abs(position - self.switch[motor]) <= SWITCH_WIDTH
+
+    def _beyond(self, motor: int, position: float) -> bool:
+        direction = self.direction[motor]
+        return bool(direction and (position - self.switch[motor]) * direction >= 0)
+
+    def start(self, motor: int, position: float) -> None:
+        """Begin to look."""
+        self.busy[motor] = True
+        self._target[motor] = self._began[motor] = position
+        self._goal[motor] = 0.0 if not self.direction[motor] else np.nan
+        # Towards the switch, or back off from it.
+        self._side[motor] = self.direction[motor] * (-1 if self._beyond(motor, position) else 1)
+
+    def stop(self, motor: int) -> None:
+        """Give up."""
+        self.busy[motor] = False
+
+    def advance(self, motor: int, position: float, seconds: float) -> Outcome:
+        """Move on for a step of time."""
+        if np.isnan(self._goal[motor]):
+            return self._search(motor, position, seconds)
+        gap = self._goal[motor] - self._target[motor]
+        step = OFFSET_SPEED * seconds
+        self._target[motor] += min(max(gap, -step), step)
+        self._waited[motor] = self._waited[motor] + seconds if gap == 0.0 else 0.0
+        found = gap == 0.0 and (abs(self._goal[motor] - position) < NEAR or self._waited[motor] > PATIENCE)
+        self.busy[motor] = not found
+        return Outcome(float(self._goal[motor] if found else self._target[motor]), found=found)
+
+    def _search(self, motor: int, position: float, seconds: float) -> Outcome:
+        side = self._side[motor]
+        if self._beyond(motor, position) == (side == self.direction[motor]):
+            self._goal[motor] = position + self.offset[motor]  # the edge was here, within a step
+            self._target[motor] = position
+            return Outcome(position)
+        self._target[motor] += side * SEARCH_SPEED * seconds
+        far = abs(self._target[motor] - self._began[motor]) > FARTHEST
+        self.busy[motor] = not far
+        return Outcome(float(self._target[motor]), failed=bool(far))
 
 
 @dataclass
@@ -103,14 +176,11 @@ class Motors:
         self.driver = np.ones(n, bool)
         self.control = np.full(n, homed)
         self.duty = np.zeros(n)
-        self.injected = Injected.nothing(n)
+        self.injected = Injected(n)
         self.encoder = self.position - self.zero
         self.segments = Segments.at(self.encoder)
         self.current = np.zeros(n)
         self.temperature = np.full(n, AMBIENT)
-        self.lower = np.full(n, -np.inf)
-        self.upper = np.full(n, np.inf)
-        self.max_error = np.full(n, MAX_ERROR)
         self._stuck, self._strained = np.zeros(n), np.zeros(n)
         self._unobserved = 0.0
         self._counts: list[int] | None = None
@@ -125,13 +195,7 @@ class Motors:
         """Take a new reference, to be reached at `ends`."""
         if self.homing.busy[motor] or not self.control[motor]:
             return
-        inside = min(max(angle, self.lower[motor]), self.upper[motor])
-        beyond = Status.POSITION_BELOW_MINIMUM | Status.POSITION_ABOVE_MAXIMUM
-        self.flags[motor] &= ~np.uint32(beyond)
-        if inside != angle:
-            low = angle < inside
-            self.flags[motor] |= Status.POSITION_BELOW_MINIMUM if low else Status.POSITION_ABOVE_MAXIMUM
-        self.segments.turn(motor, inside, now, ends)
+        self.segments.turn(motor, angle, now, ends)
 
     def set_control(self, motors: Sequence[int], on: bool) -> None:
         """Switch control on, which begins by holding still, or off."""
@@ -178,7 +242,7 @@ class Motors:
         """Let a step of time go by: references, homing, the plant, then what the boards see of it."""
         self.time += seconds
         wanted = self.segments.value(self.time)
-        np.copyto(self._kept, self.position, where=~self.duty_driven & (self.duty == 0.0))
+        np.copyto(self._kept, self.position, where=~self.duty_driven)
         self._kept += self.duty * self._speed * seconds
         np.maximum(self._kept, self._least, out=self._kept)
         np.minimum(self._kept, self._most, out=self._kept)
@@ -187,7 +251,7 @@ class Motors:
             self._advance_homing(seconds, target)
         broken = self.injected
         np.copyto(target, self.position, where=broken.jammed)
-        powered = self.driver & (self.control | self.duty_driven | (self.duty != 0.0)) & ~broken.dead
+        powered = self.driver & (self.control | self.duty_driven) & ~broken.dead
         self.plant.advance(seconds, target, powered)
         self.plant.read(self.state)
         np.subtract(self.position, self.zero, out=self.encoder, where=~broken.encoder)
@@ -222,7 +286,7 @@ class Motors:
         heat = HEATING * self.current**2 - COOLING * (self.temperature - AMBIENT)
         self.temperature += seconds * heat
         for trouble, flag in (
-            (following & (error > self.max_error), Status.BIG_ERROR),
+            (following & (error > MAX_ERROR), Status.BIG_ERROR),
             (self._stuck > JAM_TIME, Status.JAMMED | Status.SATURATED),
             (following & broken.encoder, Status.ENCODER_ERROR),
             (self._strained > OVER_TIME, Status.DRIVER_FAULT),

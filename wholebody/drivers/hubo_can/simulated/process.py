@@ -1,30 +1,28 @@
-"""The boards' own process: simulated boards that go on, and hold what they were told, whoever comes and goes.
-
-    python -m wholebody.drivers.hubo_can.simulated.process hubo2plus --name robot      # buses robot.can0, robot.can1
+"""Simulated boards in real time, which hold what they were told, whoever comes and goes (`wholebody process boards`).
 
 A datagram that is no burst of frames is a request: break a joint, kill a board, spoil the wires, or say how it is.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import select
 import socket
-import struct
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from wholebody.drivers.hubo_can.frames import Frame
-from wholebody.drivers.hubo_can.simulated.wire import NO_FAULTS, Faults, Rack
+from wholebody.drivers.hubo_can.simulated.bus import CONTROL, address, open_socket, pack, unpack
+from wholebody.drivers.hubo_can.simulated.wire import Faults, Rack
 from wholebody.drivers.interface import Plant
+from wholebody.drivers.joint_drives import Drives
 from wholebody.drivers.names import default_name
 from wholebody.errors import HardwareError, WholebodyError
-from wholebody.realtime import realtime, until_told
+from wholebody.realtime import until_told
 from wholebody.robots.robot import Robot
 
 IDLE = 0.005
@@ -58,11 +56,6 @@ class Station:
                     f"simulated bus {channel} is run by another process ({error}); stop that, or give another name"
                 ) from None
             self._peers.append({})
-
-    def run(self, running: Callable[[], bool]) -> None:
-        """Go on as long as `running` says so, for milliseconds at a time."""
-        while running():
-            self.turn()
 
     def turn(self) -> None:
         """Wait a little for frames, put each on its wire at the time it was sent, and let time catch up.
@@ -115,7 +108,7 @@ class Station:
             return
         for peer in list(self._peers[bus]):
             others = [(self._began + each.time, each.frame) for each in received if each.sender != peer]
-            if others and not self._send(bus, pack_stamped(others), peer):
+            if others and not self._send(bus, pack(others), peer):
                 del self._peers[bus][peer]
         received.clear()
 
@@ -190,101 +183,12 @@ class Remote:
         return answer
 
 
-def run_boards(
-    robot: Robot,
-    plant: Plant | None = None,
-    name: str = "",
-    faults: Faults = NO_FAULTS,
-    seed: int = 0,
-    homed: bool = True,
-    priority: int = 0,
-) -> None:
-    """Run the simulated boards of a robot until SIGTERM or SIGINT; without a plant, on Drives.
-
-    With a priority above 0 they run in real time, above a daemon of less: real boards do not wait for a processor.
-    """
-    if plant is None:
-        from wholebody.drivers.joint_drives import Drives
-
-        plant = Drives(robot)
-    station = Station(Rack(robot, plant, faults=faults, seed=seed, homed=homed), name)
+def run_boards(robot: Robot, plant: Plant | None = None, name: str = "") -> None:
+    """Run the simulated boards of a robot until SIGTERM or SIGINT; without a plant, on Drives."""
+    station = Station(Rack(robot, plant or Drives(robot)), name)
     goes_on = until_told()
-    if priority:
-        realtime(priority)
     try:
-        station.run(goes_on)
+        while goes_on():
+            station.turn()
     finally:
         station.close()
-
-
-def main() -> None:
-    """Run simulated boards from the command line."""
-    from wholebody import robots
-
-    parser = argparse.ArgumentParser(description="Run the simulated CAN boards of a robot.")
-    parser.add_argument("robot", nargs="?", default="hubo2plus")
-    parser.add_argument("--name", default="", help="what the robot is called; its buses are NAME.can0, NAME.can1 …")
-    parser.add_argument("--unhomed", action="store_true", help="as just switched on: no joint knows where it is")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--priority", type=int, default=0, help="real-time priority; 0: none")
-    for share in ("loss", "delay", "corruption", "undetected"):
-        parser.add_argument(f"--{share}", type=float, default=0.0, help="share of frames, 0 to 1")
-    given = parser.parse_args()
-    faults = Faults(given.loss, given.delay, given.corruption, given.undetected)
-    run_boards(robots.load(given.robot), None, given.name, faults, given.seed, not given.unhomed, given.priority)
-
-
-FRAMES, CONTROL = b"F", b"C"
-_FRAME = struct.Struct("<dHB8s")
-SIZE = _FRAME.size
-LARGEST = 60_000
-MOST = LARGEST // SIZE
-
-
-class Stamped(NamedTuple):
-    """A frame, and when it was through (s, CLOCK_MONOTONIC)."""
-
-    time: float
-    id: int
-    data: bytes
-
-
-def address(channel: str) -> str:
-    """Where the bus of a name is."""
-    return f"\0wholebody.can.{channel}"
-
-
-def open_socket(at: str = "") -> socket.socket:
-    """Open a datagram socket at an address, or at one of the kernel's choice; it never waits."""
-    opened = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    opened.setblocking(False)
-    try:
-        opened.bind(at)
-    except OSError:
-        opened.close()
-        raise
-    return opened
-
-
-def pack(frames: Iterable[Frame], time: float = 0.0) -> bytes:
-    """Write frames of one time."""
-    one = _FRAME.pack
-    return FRAMES + b"".join([one(time, identifier, len(data), data) for identifier, data in frames])
-
-
-def pack_stamped(frames: Iterable[tuple[float, Frame]]) -> bytes:
-    """Write frames, each with its own time."""
-    one = _FRAME.pack
-    return FRAMES + b"".join([one(time, frame.id, len(frame.data), frame.data) for time, frame in frames])
-
-
-def unpack(datagram: bytes) -> list[Stamped]:
-    """Read frames; nothing from what is no burst."""
-    if datagram[:1] != FRAMES or (len(datagram) - 1) % SIZE:
-        return []
-    rows = _FRAME.iter_unpack(memoryview(datagram)[1:])
-    return [Stamped(time, identifier, data[: min(length, 8)]) for time, identifier, length, data in rows]
-
-
-if __name__ == "__main__":
-    main()
