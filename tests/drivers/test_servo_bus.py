@@ -7,12 +7,10 @@ import pytest
 
 from wholebody import robots
 from wholebody.drivers import Boards, RobotInterface
-from wholebody.drivers.dynamixel import registers
-from wholebody.drivers.dynamixel.packets import Fault, Instruction, Request
-from wholebody.drivers.dynamixel.registers import RADIANS_PER_COUNT
+from wholebody.drivers.dynamixel import packets
+from wholebody.drivers.dynamixel.packets import RADIANS_PER_COUNT, Fault, Instruction, Request
 from wholebody.drivers.dynamixel.robot import HOLLOW, HOMING_SPEED, ServoRobot
-from wholebody.drivers.dynamixel.simulated_bus import SimulatedServos
-from wholebody.drivers.dynamixel.simulated_line import LineFaults
+from wholebody.drivers.dynamixel.simulated import LineFaults, SimulatedServos
 from wholebody.drivers.dynamixel.table import ServoTable
 from wholebody.errors import HardwareError
 from wholebody.messages import ALL_JOINTS, Measured, Mode, Status, Verb
@@ -121,7 +119,7 @@ def test_servos_are_limp_until_they_are_switched_on():
 def test_a_servo_that_lost_its_power_comes_back_slowly(mini):
     mini.reference.position[RSP] = 0.4
     mini.go(0.4)
-    off = Request(TABLE.servo[RSP], Instruction.WRITE, bytes((registers.TORQUE_ENABLE, 0)))
+    off = Request(TABLE.servo[RSP], Instruction.WRITE, bytes((packets.TORQUE_ENABLE, 0)))
     mini.simulated.servos.plant.load[RSP] = -1.0
     for _ in range(20):
         mini.simulated.servos.hear(off)

@@ -6,14 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wholebody import robots
-from wholebody.drivers.dynamixel import packets, registers
-from wholebody.drivers.dynamixel.packets import BROADCAST, Fault, Instruction, Request, Traffic, traffic
+from wholebody.drivers.dynamixel import packets
+from wholebody.drivers.dynamixel.packets import BROADCAST, RADIANS_PER_COUNT, Fault, Instruction, Request
 from wholebody.drivers.dynamixel.ports import SerialPort
-from wholebody.drivers.dynamixel.registers import RADIANS_PER_COUNT
 from wholebody.drivers.dynamixel.robot import ServoRobot
-from wholebody.drivers.dynamixel.simulated_bus import SimulatedServos
-from wholebody.drivers.dynamixel.simulated_line import LineFaults
-from wholebody.drivers.dynamixel.table import ServoTable
+from wholebody.drivers.dynamixel.simulated import LineFaults, SimulatedServos
+from wholebody.drivers.dynamixel.table import ServoTable, Traffic, traffic
 from wholebody.errors import HardwareError
 
 MINI = robots.load("minihubo")
@@ -115,7 +113,7 @@ def test_what_cannot_be_is_refused(wrong):
 
 @given(st.integers(-1023, 1023))
 def test_speeds_and_loads_keep_their_sign_in_a_register(value):
-    assert registers.signed(registers.unsigned(np.array([float(value)]))).tolist() == [value]
+    assert packets.signed(packets.unsigned(np.array([float(value)]))).tolist() == [value]
 
 
 # Table and traffic.
@@ -164,7 +162,7 @@ def test_traffic_is_counted_byte_by_byte():
 def test_a_reply_comes_when_its_last_bit_is_through_and_not_before(delay, micros):
     simulated = SimulatedServos(MINI, lines=1, faults=LineFaults(delay=delay))
     (port,) = simulated.ports()
-    port.send([packets.read(1, registers.PRESENT_POSITION, 8)])
+    port.send([packets.read(1, packets.PRESENT_POSITION, 8)])
     simulated.advance((micros - 1) * 1e-6)
     assert port.receive() == b""
     simulated.advance(2e-6)
@@ -174,13 +172,13 @@ def test_a_reply_comes_when_its_last_bit_is_through_and_not_before(delay, micros
 def test_requests_wait_for_the_replies_before_them_and_the_newest_batch_wins():
     simulated = SimulatedServos(MINI, lines=1)
     (port,) = simulated.ports()
-    port.send([packets.read(number, registers.PRESENT_POSITION, 8) for number in (1, 2, 3)])
+    port.send([packets.read(number, packets.PRESENT_POSITION, 8) for number in (1, 2, 3)])
     simulated.advance(2 * 720e-6 + 1e-6)  # the third is on its way
     port.send([packets.ping(4)])
     simulated.advance(0.01)
     heard = [packets.decode_reply(packet).servo for packet in packets.split(port.receive()).packets]
     assert heard == [1, 2, 3, 4]
-    port.send([packets.read(number, registers.PRESENT_POSITION, 8) for number in (1, 2, 3)])
+    port.send([packets.read(number, packets.PRESENT_POSITION, 8) for number in (1, 2, 3)])
     simulated.advance(720e-6)  # the second has not begun
     port.send([packets.ping(4)])
     simulated.advance(0.01)
@@ -193,7 +191,7 @@ def test_a_servo_does_not_answer_for_another_nor_to_what_it_does_not_know():
     assert servos.hear(Request(77, Instruction.PING)) is None
     reply = servos.hear(Request(1, Instruction.READ, bytes((45, 20))))
     assert packets.decode_reply(reply).faults == Fault.RANGE
-    reply = servos.hear(Request(1, Instruction.WRITE, bytes((registers.GOAL_POSITION, 0xFF, 0x0F))))
+    reply = servos.hear(Request(1, Instruction.WRITE, bytes((packets.GOAL_POSITION, 0xFF, 0x0F))))
     assert packets.decode_reply(reply).faults == Fault.ANGLE_LIMIT
-    reply = servos.hear(Request(1, Instruction.WRITE, bytes((registers.PRESENT_POSITION, 1))))
+    reply = servos.hear(Request(1, Instruction.WRITE, bytes((packets.PRESENT_POSITION, 1))))
     assert packets.decode_reply(reply).faults == Fault.RANGE

@@ -1,10 +1,13 @@
-"""Packets of the servo bus (Dynamixel protocol 1.0), to bytes and back.
+"""Packets of the servo bus (Dynamixel protocol 1.0), to bytes and back, and the registers of AX and RX servos.
 
     request   FF FF  servo  length  instruction  parameters…  checksum
     reply     FF FF  servo  length  faults       data…        checksum
 
 length counts what follows it; checksum = ~(servo + length + …) & FF. Numbers of two bytes have the low one first.
 Every servo hears every packet; one that is asked answers, unless the request was for all (BROADCAST).
+
+Position counts 300° in 1024 steps, growing counter-clockwise; speed counts 0.111 rpm, load 1/1023 of the greatest
+torque, both with bit 10 set for clockwise. Load is what the servo drives its motor with, not what a sensor felt.
 """
 
 from __future__ import annotations
@@ -15,8 +18,29 @@ from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from functools import lru_cache
 
-from wholebody.drivers.dynamixel.table import ServoTable
+import numpy as np
+import numpy.typing as npt
+
 from wholebody.errors import HardwareError
+
+RETURN_DELAY = 5  # in 2 µs
+STATUS_LEVEL = 16  # 0: answers pings only, 1: reads too, 2: everything
+TORQUE_ENABLE = 24
+GOAL_POSITION = 30
+MOVING_SPEED = 32  # 0: as fast as it can
+TORQUE_LIMIT = 34
+PRESENT_POSITION = 36
+PRESENT_SPEED = 38
+PRESENT_LOAD = 40
+PRESENT_VOLTAGE = 42  # in 0.1 V
+PRESENT_TEMPERATURE = 43  # in °C
+REGISTERS = 50
+
+COUNTS = 1024
+RADIANS_PER_COUNT = math.radians(300.0) / COUNTS
+SPEED_UNIT = 0.111 * 2 * math.pi / 60
+GREATEST = 1023
+CLOCKWISE = 1 << 10
 
 HEADER = b"\xff\xff"
 BROADCAST = 0xFE
@@ -182,67 +206,18 @@ def _apart(packet: bytes) -> tuple[int, int, bytes]:
     return packet[2], packet[4], packet[5:-1]
 
 
-BITS_PER_BYTE = 10
-BAUD = 1_000_000
-SHARE = 0.95
-"""of a period that reads may fill"""
-READ_SIZE = 8
-CHECK_SIZE = 10
-REQUEST = 8
-REPLY = 6
+def signed(values: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """Speeds or loads in registers as numbers: counter-clockwise is positive."""
+    size = (values & GREATEST).astype(np.int64)
+    return np.where(values & CLOCKWISE, -size, size)
 
 
-@dataclass(frozen=True)
-class Traffic:
-    """What one line carries."""
-
-    servos: int
-    baud: float = BAUD
-    return_delay: float = 0.0  # s; servos leave the factory with 500 µs, ours are set to 0
-
-    def __post_init__(self) -> None:
-        """Refuse a line that cannot be."""
-        if self.servos < 1 or not self.baud > 0 or not 0 <= self.return_delay < 1:
-            raise HardwareError(f"{self}: give one servo or more, a positive baud rate, a delay of 0 to 1 s")
-
-    def seconds(self, size: int) -> float:
-        """How long so many bytes take."""
-        return size * BITS_PER_BYTE / self.baud
-
-    @property
-    def write_time(self) -> float:
-        """Seconds of the sync write."""
-        return self.seconds(8 + 5 * self.servos)
-
-    @property
-    def read_time(self) -> float:
-        """Seconds to read one servo."""
-        return self.seconds(REQUEST + REPLY + READ_SIZE) + self.return_delay
-
-    @property
-    def check_time(self) -> float:
-        """Seconds to check one servo."""
-        return self.seconds(REQUEST + REPLY + CHECK_SIZE) + self.return_delay
-
-    def cycle_time(self, reads: int | None = None) -> float:
-        """Seconds of a cycle that reads so many servos, or all."""
-        return self.write_time + self.check_time + (self.servos if reads is None else reads) * self.read_time
-
-    def reads_within(self, period: float, besides: float = 0.0) -> int:
-        """How many servos can be read in a cycle that has so much (s) besides; none if even its writes do not fit."""
-        free = SHARE * period - self.write_time - self.check_time - besides
-        return max(0, min(self.servos, math.floor(free / self.read_time + 1e-9)))
-
-    def use(self, period: float) -> float:
-        """The share of a period for which the line is busy."""
-        return self.cycle_time(self.reads_within(period)) / period
-
-    @property
-    def highest_rate(self) -> float:
-        """The highest loop rate (Hz) with every servo read in every cycle."""
-        return 1 / self.cycle_time()
+def unsigned(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """The registers of speeds or loads."""
+    size = np.minimum(np.rint(np.abs(values)), GREATEST).astype(np.int64)
+    return np.where(values < 0, size | CLOCKWISE, size)
 
 
-def traffic(table: ServoTable, baud: float = BAUD, return_delay: float = 0.0) -> dict[str, Traffic]:
-    """What each line of a robot carries, by its name."""
-    return {name: Traffic(len(table.on(line)), baud, return_delay) for line, name in enumerate(table.lines)}
+def two_bytes(value: int) -> bytes:
+    """A number as two registers."""
+    return value.to_bytes(2, "little")

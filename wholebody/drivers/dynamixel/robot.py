@@ -20,18 +20,33 @@ from types import TracebackType
 from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 
-from wholebody.drivers.dynamixel import packets, registers
-from wholebody.drivers.dynamixel.packets import BROADCAST, CHECK_SIZE, READ_SIZE, SHARE, Fault, Traffic, traffic
-from wholebody.drivers.dynamixel.ports import Port
-from wholebody.drivers.dynamixel.readings import Readings
-from wholebody.drivers.dynamixel.registers import RADIANS_PER_COUNT, SPEED_UNIT, two_bytes
-from wholebody.drivers.dynamixel.table import ServoTable
+from wholebody.drivers import simulated_devices
+from wholebody.drivers.dynamixel import packets
+from wholebody.drivers.dynamixel.packets import (
+    BROADCAST,
+    GOAL_POSITION,
+    GREATEST,
+    PRESENT_POSITION,
+    PRESENT_TEMPERATURE,
+    RADIANS_PER_COUNT,
+    RETURN_DELAY,
+    SPEED_UNIT,
+    STATUS_LEVEL,
+    TORQUE_ENABLE,
+    Fault,
+    signed,
+    two_bytes,
+)
+from wholebody.drivers.dynamixel.ports import DatagramPort, Port, SerialPort
+from wholebody.drivers.dynamixel.table import CHECK_SIZE, READ_SIZE, SHARE, ServoTable, Traffic, traffic
 from wholebody.drivers.interface import Answer
 from wholebody.errors import HardwareError
-from wholebody.messages import ALL_JOINTS, Mode, Reference, State, Status, Verb
+from wholebody.messages import ALL_JOINTS, Measured, Mode, Reference, State, Status, Verb
 from wholebody.robots.robot import Robot
 
+MEASURED = int(Measured.POSITION | Measured.VELOCITY | Measured.EFFORT | Measured.TEMPERATURE)
 HOMING_SPEED = 0.5  # rad/s
 HOLLOW = 40  # readings in a row that did not come
 SELDOM = 50  # cycles between two questions to a servo like that, because each costs the line a timeout
@@ -41,6 +56,18 @@ _OF_FAULT = {
     Fault.OVERHEATING: Status.TOO_HOT,
     Fault.OVERLOAD: Status.SATURATED,
 }
+
+
+def dynamixel(robot: Robot, period: float, name: str, *, devices: Sequence[str] = ()) -> ServoRobot:
+    """Servos on serial lines of 1 Mbit/s (Dynamixel protocol 1.0); without devices, simulated servos.
+
+    devices  serial devices in the order of the servo table, such as /dev/ttyUSB0,/dev/ttyUSB1; none: simulated servos
+    """
+    if devices:
+        serial: list[Port] = [SerialPort(device) for device in devices]
+        return ServoRobot(robot, serial, period, simulated=False)
+    found = simulated_devices.announced(name, "give devices=/dev/ttyUSB0, or begin them: wholebody start")
+    return ServoRobot(robot, [DatagramPort(number) for number in found.ports], period)
 
 
 class ServoRobot:
@@ -64,8 +91,8 @@ class ServoRobot:
         self._passed_over = np.zeros(n)  # the reference that a joint at home does not follow
         self._powered = np.zeros(n, bool)  # as it is wanted
         self._full = np.array([max(1, round(joint.velocity / SPEED_UNIT)) for joint in robot.moving])
-        self._read = [packets.read(servo, registers.PRESENT_POSITION, READ_SIZE) for servo in table.servo]
-        self._check = [packets.read(servo, registers.TORQUE_ENABLE, CHECK_SIZE) for servo in table.servo]
+        self._read = [packets.read(servo, PRESENT_POSITION, READ_SIZE) for servo in table.servo]
+        self._check = [packets.read(servo, TORQUE_ENABLE, CHECK_SIZE) for servo in table.servo]
         self._on = [table.on(line) for line in range(len(table.lines))]
         self._turn, self._cycle = [0] * len(self._on), 0
         if any(each.reads_within(period) == 0 for each in self.traffic.values()):
@@ -142,8 +169,8 @@ class ServoRobot:
 
     def _take_over(self) -> None:
         settings = [
-            packets.write(BROADCAST, registers.STATUS_LEVEL, b"\x01"),
-            packets.write(BROADCAST, registers.RETURN_DELAY, b"\x00"),
+            packets.write(BROADCAST, STATUS_LEVEL, b"\x01"),
+            packets.write(BROADCAST, RETURN_DELAY, b"\x00"),
         ]
         readings = self.readings
         for _ in range(ATTEMPTS):
@@ -205,7 +232,7 @@ class ServoRobot:
             self.table.servo[joint]: two_bytes(int(counts[joint])) + two_bytes(int(self._full[joint]))
             for joint in self._on[line]
         }
-        return packets.sync_write(registers.GOAL_POSITION, data)
+        return packets.sync_write(GOAL_POSITION, data)
 
     def _switches(self, joints: Sequence[int]) -> list[bytes]:
         """Torque switches that are not as they are wanted, said again until they are seen to be."""
@@ -213,7 +240,7 @@ class ServoRobot:
         if not wrong:
             return []
         data = {self.table.servo[joint]: bytes((int(self._powered[joint]),)) for joint in wrong}
-        return [packets.sync_write(registers.TORQUE_ENABLE, data)]
+        return [packets.sync_write(TORQUE_ENABLE, data)]
 
     def _status(self) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
         readings = self.readings
@@ -247,3 +274,92 @@ class ServoRobot:
 
     def _least(self) -> float:
         return max((each.write_time + each.check_time + each.read_time) / SHARE for each in self.traffic.values())
+
+
+class Readings:
+    """By joint: position, velocity, effort, temperature, faults, torque switch and goal, and who did not answer."""
+
+    def __init__(self, robot: Robot, table: ServoTable) -> None:
+        n = len(table.joints)
+        self._table = table
+        self._joint = {number: joint for joint, number in enumerate(table.servo)}
+        self._effort = np.array([joint.effort for joint in robot.moving])
+        self.position, self.velocity, self.effort = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.temperature, self.goal = np.zeros(n), np.zeros(n)
+        self.faults = np.zeros(n, np.uint8)
+        self.seen, self.checked, self.powered = np.zeros(n, bool), np.zeros(n, bool), np.zeros(n, bool)
+        self.silent = np.zeros(n, np.int64)  # questions in a row without an answer
+        self.spoilt = 0  # bytes that belonged to no packet
+        self._asked, self._answered = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self._rest = [b""] * len(table.lines)
+        self._raw, self._raw_settings = bytearray(n * READ_SIZE), bytearray(n * CHECK_SIZE)
+        present = np.frombuffer(self._raw, "<u2").reshape(n, READ_SIZE // 2)
+        self._position, self._speed, self._load = present[:, 0], present[:, 1], present[:, 2]
+        self._temperature = np.frombuffer(self._raw, np.uint8)[PRESENT_TEMPERATURE - PRESENT_POSITION :: READ_SIZE]
+        self._torque = np.frombuffer(self._raw_settings, np.uint8)[::CHECK_SIZE]
+        goal = (GOAL_POSITION - TORQUE_ENABLE) // 2
+        self._goal = np.frombuffer(self._raw_settings, "<u2")[goal :: CHECK_SIZE // 2]
+
+    @property
+    def unanswered(self) -> npt.NDArray[np.int64]:
+        """How many questions to each servo have not been answered; the newest one may still be."""
+        missing: npt.NDArray[np.int64] = np.maximum(self._asked - self._answered - (self.silent > 0), 0)
+        return missing
+
+    def ask(self, line: int, joints: Sequence[int]) -> None:
+        """Note who is asked now; what is left of earlier replies can no longer be completed."""
+        asked = list(joints)
+        self._asked[asked] += 1
+        self.silent[asked] += 1
+        self.spoilt += len(self._rest[line])
+        self._rest[line] = b""
+
+    def take(self, line: int, received: bytes) -> None:
+        """Take in what has come on a line."""
+        if not received:
+            return
+        found = packets.split(self._rest[line] + received)
+        self._rest[line], self.spoilt = found.rest, self.spoilt + found.spoilt
+        for packet in found.packets:  # servo, length, faults, data, checksum; split has checked them
+            joint = self._joint.get(packet[2])
+            size = len(packet) - 6
+            if joint is None:
+                continue
+            if size == READ_SIZE:
+                self._raw[joint * READ_SIZE : (joint + 1) * READ_SIZE] = packet[5:-1]
+                self.faults[joint], self.seen[joint], self.silent[joint] = packet[4], True, 0
+                self._answered[joint] += 1
+            elif size == CHECK_SIZE:
+                self._raw_settings[joint * CHECK_SIZE : (joint + 1) * CHECK_SIZE] = packet[5:-1]
+                self.checked[joint] = True
+        self._understand()
+
+    def forget_questions(self) -> None:
+        """Count from here on."""
+        self._asked[:] = self._answered[:] = self.silent[:] = 0
+
+    def fill(self, state: State) -> None:
+        """Fill in a state; sensors that are on no line are said not to be measured."""
+        state.position[:], state.velocity[:], state.effort[:] = self.position, self.velocity, self.effort
+        state.acceleration[:], state.current[:], state.temperature[:] = 0.0, 0.0, self.temperature
+        state.measured[:] = np.where(self.seen, MEASURED, 0)
+        imu, wrench, base = state.imu, state.force_torque, state.base
+        imu.orientation[:], imu.measured[:] = (0.0, 0.0, 0.0, 1.0), 0
+        imu.angular_velocity[:], imu.linear_acceleration[:] = 0.0, 0.0
+        wrench.force[:], wrench.torque[:], wrench.measured[:] = 0.0, 0.0, 0
+        base.orientation[:], base.known = (0.0, 0.0, 0.0, 1.0), False
+
+    def figures(self, joint: int) -> tuple[float, ...]:
+        """Position, effort, temperature, and how often it did not answer."""
+        values = (self.position[joint], self.effort[joint], self.temperature[joint], self.unanswered[joint])
+        return tuple(float(value) for value in values)
+
+    def _understand(self) -> None:
+        """Turn the registers of all servos into the quantities of their joints."""
+        table = self._table
+        np.copyto(self.position, table.positions(self._position), where=self.seen)
+        np.multiply(table.direction * SPEED_UNIT, signed(self._speed), out=self.velocity)
+        np.multiply(table.direction * self._effort / GREATEST, signed(self._load), out=self.effort)
+        np.copyto(self.temperature, self._temperature)
+        np.copyto(self.goal, table.positions(self._goal), where=self.checked)
+        np.not_equal(self._torque, 0, out=self.powered)

@@ -1,4 +1,4 @@
-"""Loop: a driver in the daemon's cycle without a daemon, beat, write, read, and what was seen of it."""
+"""Loop: a driver in the daemon's cycle without a daemon, beat, write, read; Verdict: whether it keeps a law."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from wholebody.drivers.interface import Clock, RobotInterface, SteadyClock
-from wholebody.drivers.laws.verdict import Verdict, said
 from wholebody.messages import Measured, MeasuredMotion, Mode, Reference, State, Status
 from wholebody.robots.robot import Array, Joint, Robot
 
@@ -21,6 +20,21 @@ LISTENING = 10
 """Cycles that are only read, before anything is written."""
 READY = int(Status.DRIVER_ON | Status.CONTROL_ON)
 GRAVITY = 9.81
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a law is kept, what was seen, and what to do if it is not."""
+
+    law: str
+    passed: bool
+    figure: str
+    remedy: str = ""
+
+
+def said(error: Exception) -> str:
+    """An error as a figure."""
+    return f"{type(error).__name__}: {error}"
 
 
 @dataclass

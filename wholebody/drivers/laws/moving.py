@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from wholebody.drivers.interface import Boards
-from wholebody.drivers.laws.loop import STILL, Loop, worst
-from wholebody.drivers.laws.verdict import Verdict
+from wholebody.drivers.laws.loop import STILL, Loop, Verdict, worst
 from wholebody.messages import ALL_JOINTS, Measured, Verb
 from wholebody.robots.robot import Array, Joint, Robot
 
