@@ -13,7 +13,7 @@ import pytest
 from wholebody import errors
 from wholebody.channels import Channel, _ring
 
-VERSION_OFFSET, DEPTH_OFFSET, DESKS_OFFSET = 8, 16, 80
+VERSION_OFFSET, DEPTH_OFFSET, LEASES_OFFSET = 8, 16, 80
 
 
 @pytest.fixture
@@ -218,10 +218,10 @@ def test_a_stopped_process_in_the_middle_of_registering_is_an_error_not_a_hang(c
 def test_a_writer_stopped_just_before_its_swap_keeps_no_newcomer_out():
     with Channel("test.stopped", "i8", depth=4, writers=2) as channel:
         stopped, other, reader = channel.writer(), channel.writer(), channel.reader()
-        desks = struct.unpack_from("<Q", channel.path.read_bytes(), DESKS_OFFSET)[0]
-        mine = struct.unpack_from("<H", channel.path.read_bytes(), desks)[0]
+        leases = struct.unpack_from("<Q", channel.path.read_bytes(), LEASES_OFFSET)[0]
+        mine = struct.unpack_from("<H", channel.path.read_bytes(), leases)[0]
         about_to_take = 1  # message 1 displaces slot 1
-        overwrite(channel.path, desks, struct.pack("<HH", mine, about_to_take))
+        overwrite(channel.path, leases, struct.pack("<HH", mine, about_to_take))
         other.put()  # gets slot 1 instead
         other.close()  # and gives it back, while the stopped writer still seems to want it
         newcomer = channel.writer()

@@ -119,7 +119,7 @@ def test_two_that_create_a_channel_at_once_share_it(harness, channels_folder):
         ("a writer publishes its slot, then fills it", "kill put", "leaves more than its message"),
         ("a writer reads the clock before it knows its sequence", "stop put", "a stamp goes back"),
         ("a writer does not say which slot it is about to take", "stop put", "has changed after it was put"),
-        ("a new writer takes the slot that the dead one's desk names", "kill put", "has changed after it was put"),
+        ("a new writer takes the slot that the dead one's lease names", "kill put", "has changed after it was put"),
         ("a writer's life is a word in memory instead of a lock", "kill put", "a place for a writer is lost"),
         ("a channel is named before it is filled", "kill create", "cannot be opened"),
     ],

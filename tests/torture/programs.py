@@ -18,9 +18,9 @@ FILL = "    memcpy(slot->payload, payload, ring->payload_size);\n"
 END = "    WB_FAULT(4);\n"
 LOCK = "    while (__atomic_exchange_n(&ring->header->reserved, 1, __ATOMIC_SEQ_CST))\n        relax();\n"
 UNLOCK = "    __atomic_store_n(&ring->header->reserved, 0, __ATOMIC_SEQ_CST);\n"
-INTENT = "        atomic_store_explicit(desk, writer->mine | slot_of(old) << SLOT_BITS, memory_order_release);\n"
+INTENT = "        atomic_store_explicit(lease, writer->mine | slot_of(old) << SLOT_BITS, memory_order_release);\n"
 FOUND = "    writer->mine = (uint32_t)slot;\n"
-TAKE = "lock_desk(writer->lock, desk, F_WRLCK)"
+TAKE = "lock_lease(writer->lock, lease, F_WRLCK)"
 LEAVE = "    free(writer);\n"
 LINK = '    snprintf(link, sizeof link, "/proc/self/fd/%d", file);\n'
 NAMING = LINK + "    if (linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) < 0) {\n"
@@ -37,12 +37,12 @@ MISTAKES: dict[str, list[tuple[str, str]]] = {
     "a writer reads the clock before it knows its sequence": [(STAMP, ""), (FILL, FILL + STAMP)],
     "a writer locks the others out while it puts": [(FILL, LOCK + FILL), (END, UNLOCK + END)],
     "a writer does not say which slot it is about to take": [(INTENT, "")],
-    "a new writer takes the slot that the dead one's desk names": [
-        (FOUND, "    slot = (int)(ring->desks[writer->desk].slots & SLOT_MASK);\n" + FOUND)
+    "a new writer takes the slot that the dead one's lease names": [
+        (FOUND, "    slot = (int)(ring->leases[writer->lease].slots & SLOT_MASK);\n" + FOUND)
     ],
     "a writer's life is a word in memory instead of a lock": [
-        (TAKE, f"writer->ring->desks[desk].process ? -EAGAIN : {TAKE}"),
-        (LEAVE, "    writer->ring->desks[writer->desk].process = 0;\n" + LEAVE),
+        (TAKE, f"writer->ring->leases[lease].process ? -EAGAIN : {TAKE}"),
+        (LEAVE, "    writer->ring->leases[writer->lease].process = 0;\n" + LEAVE),
     ],
     "a channel is named before it is filled": [(NAMING, "    if (status < 0) {\n"), (PLANNED, NAMED + PLANNED)],
 }

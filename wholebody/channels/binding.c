@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define SLICE 50000000                 /* ns between two looks for Ctrl-C */
+#define FIRST_LOOKS 50                 /* of a wait that spins, with the GIL held: about 2 us */
 
 PyTypeObject *ring_type, *reader_type, *writer_type;
 
@@ -103,8 +104,8 @@ static PyObject *ring_writer_processes(PyObject *object, PyObject *Py_UNUSED(ign
     wb_info info;
     wb_describe(self->ring, &info);
     PyObject *processes = PyList_New(0);
-    for (uint32_t desk = 0; processes && desk < info.writers; desk++) {
-        long long process = wb_writer_process(self->ring, desk);
+    for (uint32_t lease = 0; processes && lease < info.writers; lease++) {
+        long long process = wb_writer_process(self->ring, lease);
         PyObject *item = process ? PyLong_FromLongLong(process) : NULL;
         if (item && PyList_Append(processes, item) < 0)
             Py_CLEAR(processes);
@@ -377,6 +378,9 @@ static PyObject *reader_wait(PyObject *object, PyObject *args, PyObject *kwargs)
     }
     if (!reader_is_usable(self))
         return NULL;
+    if (spin > 0)                      /* letting go of the GIL costs as much as these looks */
+        for (int look = 0; look < FIRST_LOOKS && !wb_unread(self->reader); look++)
+            wb_relax();
     int64_t deadline = wb_unread(self->reader) ? 0 : deadline_of(timeout, until);
     if (deadline < 0)
         return NULL;

@@ -42,7 +42,7 @@ typedef struct {
     uint64_t payload_size, slot_stride, file_size;
     uint64_t layout_hash;
     uint32_t text_size, reserved;
-    uint64_t text_offset, ring_offset, desk_offset, slot_offset;
+    uint64_t text_offset, ring_offset, lease_offset, slot_offset;
     char boot[40];
     _Alignas(CACHE_LINE) _Atomic uint64_t head;
     _Alignas(CACHE_LINE) _Atomic uint32_t event;
@@ -51,7 +51,7 @@ typedef struct {
 typedef struct {
     _Alignas(CACHE_LINE) _Atomic uint32_t slots;   /* the slot it owns | the slot it is about to take << 16 */
     uint32_t process;
-} wb_desk;
+} wb_lease;
 
 typedef struct {
     int64_t stamp;
@@ -62,18 +62,19 @@ typedef struct {
 struct wb_ring {
     wb_header *header;                 /* the mapping; what follows is copied out of it and checked once */
     _Atomic uint64_t *entries;
-    wb_desk *desks;
+    wb_lease *leases;
     unsigned char *slots;
     uint64_t payload_size, slot_stride, file_size;
     uint32_t depth, writers, slot_count;
+    uint32_t mask;                     /* depth - 1, if depth is a power of 2 */
     int file;
 };
 
 struct wb_writer {
     wb_ring *ring;
     wb_writer *next_open;              /* list of this process's writers, for the fork guard */
-    int lock;                          /* open file description that holds the desk's lock */
-    uint32_t desk, process;
+    int lock;                          /* open file description that holds the lease's lock */
+    uint32_t lease, process;
     uint32_t mine;                     /* the slot to fill next */
     bool forked;
 };
@@ -82,6 +83,7 @@ struct wb_reader {
     wb_ring *ring;
     unsigned char *scratch;            /* for wb_at, so that a failed copy spoils nothing */
     uint64_t cursor;                   /* last sequence taken by latest or next */
+    _Atomic uint64_t *next;            /* the entry where the message after that one goes */
     wb_message message;
 };
 
@@ -103,9 +105,10 @@ static inline wb_slot *slot_at(const wb_ring *ring, uint32_t slot)
     return (wb_slot *)(ring->slots + slot * ring->slot_stride);
 }
 
+/* Where message `sequence` stands. A division takes tens of cycles: not where depth is a power of 2. */
 static inline _Atomic uint64_t *entry_at(const wb_ring *ring, uint64_t sequence)
 {
-    return &ring->entries[sequence % ring->depth];
+    return &ring->entries[ring->mask ? sequence & ring->mask : sequence % ring->depth];
 }
 
 /* What stood where message `sequence` goes, before it was put. */
@@ -114,7 +117,7 @@ static inline uint64_t predecessor(const wb_ring *ring, uint64_t sequence)
     return sequence > ring->depth ? sequence - ring->depth : 0;
 }
 
-static inline void relax(void)
+void wb_relax(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -192,8 +195,8 @@ static wb_header plan(uint64_t payload_size, uint32_t text_size, uint32_t depth,
     header.slot_stride = round_up(sizeof(wb_slot) + payload_size, CACHE_LINE);
     header.text_offset = sizeof(wb_header);
     header.ring_offset = round_up(header.text_offset + text_size, CACHE_LINE);
-    header.desk_offset = round_up(header.ring_offset + depth * sizeof(uint64_t), CACHE_LINE);
-    header.slot_offset = header.desk_offset + writers * sizeof(wb_desk);
+    header.lease_offset = round_up(header.ring_offset + depth * sizeof(uint64_t), CACHE_LINE);
+    header.slot_offset = header.lease_offset + writers * sizeof(wb_lease);
     header.file_size = header.slot_offset + ((uint64_t)depth + 2 * (uint64_t)writers) * header.slot_stride;
     return header;
 }
@@ -209,7 +212,7 @@ static void attach(wb_ring *ring, wb_header *header, int file)
     unsigned char *base = (unsigned char *)header;
     *ring = (wb_ring){.header = header,
                       .entries = (_Atomic uint64_t *)(base + header->ring_offset),
-                      .desks = (wb_desk *)(base + header->desk_offset),
+                      .leases = (wb_lease *)(base + header->lease_offset),
                       .slots = base + header->slot_offset,
                       .payload_size = header->payload_size,
                       .slot_stride = header->slot_stride,
@@ -217,6 +220,7 @@ static void attach(wb_ring *ring, wb_header *header, int file)
                       .depth = header->depth,
                       .writers = header->writers,
                       .slot_count = header->depth + 2 * header->writers,
+                      .mask = header->depth & (header->depth - 1) ? 0 : header->depth - 1,
                       .file = file};
 }
 
@@ -261,7 +265,7 @@ static int create(wb_ring *ring, const char *path, const wb_layout *layout, uint
     for (uint32_t i = 0; i < depth; i++)
         atomic_store(&ring->entries[i], entry_of(0, i));
     for (uint32_t i = 0; i < writers; i++)
-        atomic_store(&ring->desks[i].slots, (depth + i) * 0x10001u);
+        atomic_store(&ring->leases[i].slots, (depth + i) * 0x10001u);
 
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
     if (linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) < 0) {
@@ -286,7 +290,7 @@ static int check(const wb_header *header, uint64_t size)
     wb_header wanted = plan(header->payload_size, header->text_size, header->depth, header->writers);
     if (header->header_size != wanted.header_size || header->slot_stride != wanted.slot_stride ||
         header->file_size != wanted.file_size || header->text_offset != wanted.text_offset ||
-        header->ring_offset != wanted.ring_offset || header->desk_offset != wanted.desk_offset ||
+        header->ring_offset != wanted.ring_offset || header->lease_offset != wanted.lease_offset ||
         header->slot_offset != wanted.slot_offset)
         return WB_CORRUPT;
     if (header->file_size != size)
@@ -395,29 +399,29 @@ static void after_fork_in_child(void)
 
 static void install_fork_guard(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
 
-/* Lock bytes lie past any file's end: one per desk, then the one that serialises registration. */
-static struct flock lock_of(uint32_t desk, short type)
+/* Lock bytes lie past any file's end: one per lease, then the one that serialises registration. */
+static struct flock lock_of(uint32_t lease, short type)
 {
-    return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = ((off_t)1 << 48) + desk, .l_len = 1};
+    return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = ((off_t)1 << 48) + lease, .l_len = 1};
 }
 
-static int lock_desk(int file, uint32_t desk, short type)
+static int lock_lease(int file, uint32_t lease, short type)
 {
-    struct flock lock = lock_of(desk, type);
+    struct flock lock = lock_of(lease, type);
     if (fcntl(file, F_OFD_SETLK, &lock) == 0)
         return 0;
     return errno == EACCES ? -EAGAIN : -errno;
 }
 
-static bool is_alive(int file, uint32_t desk)
+static bool is_alive(int file, uint32_t lease)
 {
-    struct flock lock = lock_of(desk, F_WRLCK);
+    struct flock lock = lock_of(lease, F_WRLCK);
     return fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-int64_t wb_writer_process(const wb_ring *ring, uint32_t desk)
+int64_t wb_writer_process(const wb_ring *ring, uint32_t lease)
 {
-    return desk < ring->writers && is_alive(ring->file, desk) ? ring->desks[desk].process : 0;
+    return lease < ring->writers && is_alive(ring->file, lease) ? ring->leases[lease].process : 0;
 }
 
 static void mark(unsigned char *taken, const wb_ring *ring, uint32_t slot)
@@ -428,20 +432,20 @@ static void mark(unsigned char *taken, const wb_ring *ring, uint32_t slot)
 
 /* Find a slot that is neither in the ring nor owned by a living writer; called with registration locked.
  *
- * Slots only move between the ring and the desks of living writers, so the set of taken slots stays what it is
- * while we look, but its members move. We look at an instant: first the desks, then the ring in the order in
+ * Slots only move between the ring and the leases of living writers, so the set of taken slots stays what it is
+ * while we look, but its members move. We look at an instant: first the leases, then the ring in the order in
  * which it will be overwritten. If the first entry to be overwritten is still the old one, nothing was put while
- * we read the desks; if every entry is still the one of that instant, we have seen them all. We are faster
- * than any writer; if one gets ahead, start again. A desk names two slots, of which one is its own: which, depends
+ * we read the leases; if every entry is still the one of that instant, we have seen them all. We are faster
+ * than any writer; if one gets ahead, start again. A lease names two slots, of which one is its own: which, depends
  * on whether its last swap went through. Both are left alone, so there are two slots for every writer. */
 static int find_free_slot(const wb_ring *ring, const unsigned char *alive, unsigned char *taken)
 {
     uint64_t start = newest(ring);
     memset(taken, 0, ring->slot_count);
-    for (uint32_t desk = 0; desk < ring->writers; desk++) {
-        if (!alive[desk])
+    for (uint32_t lease = 0; lease < ring->writers; lease++) {
+        if (!alive[lease])
             continue;
-        uint32_t slots = atomic_load(&ring->desks[desk].slots);
+        uint32_t slots = atomic_load(&ring->leases[lease].slots);
         mark(taken, ring, slots & SLOT_MASK);
         mark(taken, ring, slots >> SLOT_BITS);
     }
@@ -463,39 +467,39 @@ static int take_slot(wb_writer *writer, int64_t deadline)
     unsigned char *alive = calloc(1, (size_t)ring->writers + ring->slot_count);
     if (!alive)
         return -ENOMEM;
-    for (uint32_t desk = 0; desk < ring->writers; desk++)
-        alive[desk] = desk != writer->desk && is_alive(writer->lock, desk);
+    for (uint32_t lease = 0; lease < ring->writers; lease++)
+        alive[lease] = lease != writer->lease && is_alive(writer->lock, lease);
     int slot;
     while ((slot = find_free_slot(ring, alive, alive + ring->writers)) == -EAGAIN && wb_now() < deadline)
-        relax();
+        wb_relax();
     free(alive);
     if (slot < 0)
         return slot == -EAGAIN ? WB_BUSY : slot;
     writer->mine = (uint32_t)slot;
-    ring->desks[writer->desk].process = writer->process;
-    atomic_store(&ring->desks[writer->desk].slots, (uint32_t)slot * 0x10001u);
+    ring->leases[writer->lease].process = writer->process;
+    atomic_store(&ring->leases[writer->lease].slots, (uint32_t)slot * 0x10001u);
     return 0;
 }
 
-static int take_desk(wb_writer *writer, int64_t deadline)
+static int take_lease(wb_writer *writer, int64_t deadline)
 {
     const uint32_t registration = writer->ring->writers;
     const struct timespec pause = {.tv_nsec = 200000};
     int status;
-    while ((status = lock_desk(writer->lock, registration, F_WRLCK)) == -EAGAIN && wb_now() < deadline)
+    while ((status = lock_lease(writer->lock, registration, F_WRLCK)) == -EAGAIN && wb_now() < deadline)
         nanosleep(&pause, NULL);
     if (status < 0)
         return status == -EAGAIN ? WB_BUSY : status;
     status = WB_WRITERS;
-    for (uint32_t desk = 0; desk < writer->ring->writers && status == WB_WRITERS; desk++) {
-        int locked = lock_desk(writer->lock, desk, F_WRLCK);
+    for (uint32_t lease = 0; lease < writer->ring->writers && status == WB_WRITERS; lease++) {
+        int locked = lock_lease(writer->lock, lease, F_WRLCK);
         if (locked != -EAGAIN)
             status = locked;
-        writer->desk = desk;
+        writer->lease = lease;
     }
     if (status == 0)
         status = take_slot(writer, deadline);
-    lock_desk(writer->lock, registration, F_UNLCK);
+    lock_lease(writer->lock, registration, F_UNLCK);
     return status;
 }
 
@@ -518,7 +522,7 @@ int wb_writer_open(wb_writer **writer, wb_ring *ring)
     open_writers = opened;
     pthread_mutex_unlock(&open_writers_mutex);
     if (status == 0)
-        status = take_desk(opened, wb_now() + REGISTER_PATIENCE);
+        status = take_lease(opened, wb_now() + REGISTER_PATIENCE);
     if (status < 0) {
         wb_writer_close(opened);
         return status;
@@ -561,7 +565,7 @@ int64_t wb_put_stamped(wb_writer *writer, const void *payload, int64_t stamp)
     if (writer->forked)
         return WB_FORKED;
     wb_ring *ring = writer->ring;
-    _Atomic uint32_t *desk = &ring->desks[writer->desk].slots;
+    _Atomic uint32_t *lease = &ring->leases[writer->lease].slots;
     wb_slot *slot = slot_at(ring, writer->mine);
     uint64_t sequence, old;
 
@@ -569,7 +573,7 @@ int64_t wb_put_stamped(wb_writer *writer, const void *payload, int64_t stamp)
     atomic_thread_fence(memory_order_release);
     WB_FAULT(0);
     memcpy(slot->payload, payload, ring->payload_size);
-    slot->writer = writer->desk;
+    slot->writer = writer->lease;
     slot->process = writer->process;
     WB_FAULT(1);
     for (;;) {
@@ -587,7 +591,7 @@ int64_t wb_put_stamped(wb_writer *writer, const void *payload, int64_t stamp)
         if (sequence_of(old) != predecessor(ring, sequence) || slot_of(old) >= ring->slot_count)
             return WB_CORRUPT;
         slot->stamp = stamp < 0 ? wb_now() : stamp;
-        atomic_store_explicit(desk, writer->mine | slot_of(old) << SLOT_BITS, memory_order_release);
+        atomic_store_explicit(lease, writer->mine | slot_of(old) << SLOT_BITS, memory_order_release);
         WB_FAULT(2);
         uint64_t expected = old;
         if (atomic_compare_exchange_strong(entry_at(ring, sequence), &expected, entry_of(sequence, writer->mine)))
@@ -595,7 +599,7 @@ int64_t wb_put_stamped(wb_writer *writer, const void *payload, int64_t stamp)
     }
     WB_FAULT(3);
     writer->mine = slot_of(old);
-    atomic_store_explicit(desk, writer->mine * 0x10001u, memory_order_release);
+    atomic_store_explicit(lease, writer->mine * 0x10001u, memory_order_release);
     uint64_t before = sequence - 1;
     atomic_compare_exchange_strong(&ring->header->head, &before, sequence);
     WB_FAULT(4);
@@ -613,6 +617,7 @@ int wb_reader_open(wb_reader **reader, wb_ring *ring)
     if (!opened)
         return -ENOMEM;
     opened->ring = ring;
+    opened->next = entry_at(ring, 1);
     *reader = opened;
     return 0;
 }
@@ -627,7 +632,9 @@ void wb_reader_close(wb_reader *reader)
 
 void wb_message_of(const wb_reader *reader, wb_message *message) { *message = reader->message; }
 
-int wb_unread(const wb_reader *reader) { return newest(reader->ring) > reader->cursor; }
+/* Sequences have no holes, so whether anything is new shows in the entry where the next message goes. Nothing else is
+ * looked at: a reader that spins does not take the line of head from the writer that is about to change it. */
+int wb_unread(const wb_reader *reader) { return sequence_of(atomic_load(reader->next)) > reader->cursor; }
 
 /* Copy message `sequence` out of the ring. 1, or 0 if it is not there, or was displaced during the copy. */
 static int copy(const wb_ring *ring, uint64_t sequence, void *payload, wb_message *message)
@@ -663,6 +670,7 @@ static int take(wb_reader *reader, uint64_t wanted, void *payload)
             reader->message.missed = reader->cursor ? wanted - reader->cursor - 1 : 0;
             reader->message.missed_total += reader->message.missed;
             reader->cursor = wanted;
+            reader->next = entry_at(reader->ring, wanted + 1);
             return 1;
         }
         wanted = newest(reader->ring);
@@ -673,8 +681,12 @@ static int take(wb_reader *reader, uint64_t wanted, void *payload)
 
 int wb_latest(wb_reader *reader, void *payload)
 {
-    uint64_t wanted = newest(reader->ring);
-    return wanted > reader->cursor ? take(reader, wanted, payload) : 0;
+    const wb_ring *ring = reader->ring;
+    uint64_t next = reader->cursor + 1, found = sequence_of(atomic_load(reader->next));
+    if (found < next)
+        return 0;
+    bool is_newest = found == next && sequence_of(atomic_load(entry_at(ring, next + 1))) < next;
+    return take(reader, is_newest ? next : newest(ring), payload);
 }
 
 int wb_next(wb_reader *reader, void *payload)
@@ -765,7 +777,7 @@ int wb_wait(wb_reader *const readers[], int count, int64_t until, int64_t spin)
             for (int i = 0; i < 32; i++) {
                 if (any_unread(readers, count))
                     return 1;
-                relax();
+                wb_relax();
             }
         } while (wb_now() < end);
     }

@@ -13,7 +13,7 @@
  *        ├────────────────────────────────────────────────────────────────┤
  *        │ ring[depth]     sequence (48 bits) << 16 | slot (16 bits)       │  message s stands at s % depth
  *        ├────────────────────────────────────────────────────────────────┤
- *        │ desk[writers]   slot a writer owns | slot it is about to take,  │  a cache line each
+ *        │ lease[writers]   slot a writer owns | slot it is about to take,  │  a cache line each
  *        │                 process id                                      │
  *        ├────────────────────────────────────────────────────────────────┤
  *        │ slot 0          time stamp, writer, process id, payload         │
@@ -27,9 +27,9 @@
  *         no holes, and a writer that is stopped or killed between any two instructions holds nobody up.
  * read    Load the entry, copy the slot, load the entry again. If it changed, the slot was displaced
  *         meanwhile and the copy is thrown away. Readers write nothing but the "somebody waits" bit.
- * death   A writer's life is a file lock (OFD) on its desk's byte; the kernel drops it at death. A slot lost
+ * death   A writer's life is a file lock (OFD) on its lease's byte; the kernel drops it at death. A slot lost
  *         in the middle of a put is found again by the next writer to register: it is the one that is neither
- *         in the ring nor on the desk of a living writer.
+ *         in the ring nor on the lease of a living writer.
  *
  * All calls return 0 or a positive value, or a negative code: -errno or one of wb_status. Times are
  * nanoseconds of CLOCK_MONOTONIC. Handles may be used by one thread at a time. A writer does not survive
@@ -67,7 +67,7 @@ typedef enum wb_status {
     WB_CORRUPT = -1006,    /* the numbers in the file contradict each other */
     WB_STALE = -1007,      /* the file is from before the machine restarted: its time stamps mean nothing */
     WB_LAYOUT = -1008,     /* the file holds messages of another layout */
-    WB_WRITERS = -1009,    /* every desk has a living writer */
+    WB_WRITERS = -1009,    /* every lease has a living writer */
     WB_BUSY = -1010,       /* a process is stopped in the middle of a put or of registering as a writer */
     WB_FORKED = -1011,     /* the writer was opened before fork() */
     WB_EXHAUSTED = -1012,  /* 2^48 messages have been put */
@@ -110,7 +110,7 @@ int wb_path(const char *name, char path[WB_PATH_MAX]);
 int wb_open(wb_ring **ring, const char *path, const wb_layout *layout, uint32_t depth, uint32_t writers);
 void wb_close(wb_ring *ring);          /* after its writers and readers */
 void wb_describe(const wb_ring *ring, wb_info *info);
-int64_t wb_writer_process(const wb_ring *ring, uint32_t desk);   /* process id, 0 if nobody lives there */
+int64_t wb_writer_process(const wb_ring *ring, uint32_t lease);   /* process id, 0 if nobody lives there */
 
 int wb_writer_open(wb_writer **writer, wb_ring *ring);
 void wb_writer_close(wb_writer *writer);
@@ -130,6 +130,7 @@ int wb_wait(wb_reader *const readers[], int count, int64_t until, int64_t spin);
 int wb_unread(const wb_reader *reader);                          /* 1 if there is something new */
 
 int64_t wb_now(void);
+void wb_relax(void);                                             /* between two looks of a loop that spins */
 const char *wb_explain(int64_t status);
 
 #ifdef __cplusplus
