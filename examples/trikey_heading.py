@@ -2,8 +2,7 @@
 
     python -m examples.trikey_heading
 
-The rollers of the wheels are part of the wheels in the simulator, so it cannot drive sideways there; turning on the
-spot needs no roller.
+The rollers of the wheels are part of the wheels in the simulator, which lets them slide along their axes.
 """
 
 from __future__ import annotations

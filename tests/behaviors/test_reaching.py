@@ -96,7 +96,7 @@ class Before(ReachingRig):
 
     @property
     def thing(self):
-        return self.world.thing_poses[self.world.things.index("antenna"), :3]
+        return self.world.object_poses[self.world.objects.index("antenna"), :3]
 
     @property
     def in_base(self):

@@ -25,7 +25,7 @@ from wholebody.drivers.hubo_can.simulated.bus import FRAMES, SimulatedBus, pack,
 from wholebody.drivers.hubo_can.simulated.process import Remote, Station, channels
 from wholebody.drivers.hubo_can.simulated.wire import Faults, Rack
 from wholebody.errors import HardwareError
-from wholebody.processes.boards import bus_name
+from wholebody.processes.devices import bus_name
 from wholebody.processes.launch_plan import LaunchPlan
 
 RSP = ROBOT.index["RSP"]

@@ -356,6 +356,13 @@ def test_ours_keep_them(driver, channels_folder):
     assert list(channels_folder.glob("check-*")) == [], "nothing is left behind"
 
 
+@pytest.mark.slow
+def test_a_simulated_wheel_that_the_robot_stands_on_keeps_them(channels_folder):
+    found = list(check_driver("simulation", "trikey", seconds=0.5))
+    assert [each for each in found if not each.passed] == []
+    assert any("wheel2 follows" in each.law for each in found)
+
+
 def test_a_joint_that_the_robot_lacks_is_no_joint_to_move(mine):
     with pytest.raises(UnknownName, match="closest: 'RSP'"):
         verdicts(mine("Mine"), joints=("RSPP",))

@@ -50,7 +50,7 @@ def hall(seed, scene=SCENE):
 
 
 def thing(rig, name):
-    return rig.world.thing_poses[rig.world.things.index(name)]
+    return rig.world.object_poses[rig.world.objects.index(name)]
 
 
 def assert_stands_on_the_goal(rig):

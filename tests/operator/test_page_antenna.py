@@ -55,7 +55,8 @@ def test_a_person_finds_the_antenna_on_the_video_and_has_it_grasped_used_carried
             wait_for(lambda: page.is_enabled("[aria-label='put down antenna']"), 10)
 
             heights = []
-            rig.world.spoil = lambda state: heights.append(rig.world.thing_poses[rig.world.things.index("antenna"), 2])
+            antenna = rig.world.objects.index("antenna")
+            rig.world.spoil = lambda state: heights.append(rig.world.object_poses[antenna, 2])
             page.click("[aria-label='use antenna']")
             wait_for(lambda: "of 3: holds it up" in page.text_content("#commands .what"), 30)
             assert_completed(page, "USE OBJECT(antenna)")

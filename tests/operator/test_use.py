@@ -36,7 +36,7 @@ class Pressing(ReachingRig):
         super().__init__(ROBOT, "lever", side, "pressing_spot", aside)
 
     def looks(self):
-        self.tilts.append(tilt(self.world.thing_poses[0]))
+        self.tilts.append(tilt(self.world.object_poses[0]))
 
     def presses(self, point_in_base, force):
         self.does("reach", point_in_base - [0.15, 0, 0], standoff=0.1)

@@ -18,7 +18,7 @@ ROBOT = robots.load("hubo2plus")
 @pytest.fixture(scope="module")
 def camera():
     camera = Camera(ROBOT, "antenna")
-    camera.truth = camera._world.thing_poses
+    camera.truth = camera._world.object_poses
     yield camera
     camera.close()
 

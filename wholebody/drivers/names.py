@@ -12,7 +12,7 @@
     robot.events                what happened once
     robot.to_simulator, robot.from_simulator, robot.simulated   the handshake with a simulator, and its state
     robot.boards                where simulated boards or servos can be reached
-    robot.things                where base and things that can be moved are, as the simulator knows it
+    robot.objects               where base and objects that can be moved are, as the simulator knows it
 
 A machine has one robot, as a rule, and it is called `robot`; WHOLEBODY_ROBOT, or the option --name, calls it otherwise.
 """
@@ -39,7 +39,7 @@ class Names:
         self.stop, self.events = f"{robot}.stop", f"{robot}.events"
         self.tick, self.timing, self.report = f"{robot}.tick", f"{robot}.timing", f"{robot}.report"
         self.to_simulator, self.from_simulator = f"{robot}.to_simulator", f"{robot}.from_simulator"
-        self.simulated, self.things = f"{robot}.simulated", f"{robot}.things"
+        self.simulated, self.objects = f"{robot}.simulated", f"{robot}.objects"
         self.boards = f"{robot}.boards"
 
     def reference(self, controller: str) -> str:

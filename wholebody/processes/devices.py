@@ -77,9 +77,9 @@ def boards(plan: LaunchPlan, *, ready: Ready) -> None:
 
 def _servos(plan: LaunchPlan, robot: Robot, announce: Announce) -> None:
     """Servos on UDP ports, whichever are free."""
-    from wholebody.drivers.dynamixel.simulated_bus import serve
+    from wholebody.drivers.dynamixel.simulated import serve
 
-    serve(robot, _plant(plan, robot), ports=(), ready=lambda ports: announce("servos", ports))
+    serve(robot, _plant(plan, robot), ready=lambda ports: announce("servos", ports))
 
 
 def _can_boards(plan: LaunchPlan, robot: Robot, announce: Announce) -> None:

@@ -268,7 +268,7 @@ def stop(name: str = "") -> list[str]:
     return lines
 
 
-HANDSHAKE = ("to_simulator", "from_simulator", "simulated", "things", "commanded")
+HANDSHAKE = ("to_simulator", "from_simulator", "simulated", "objects", "commanded")
 """What a simulator has open: if they were made anew, it would never hear of a daemon again."""
 
 

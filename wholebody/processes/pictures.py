@@ -1,7 +1,7 @@
 """Pictures of a simulated robot, drawn by processes of their own so that the simulator is never late for them.
 
 camera  draws what the robot's camera sees, steadies it, and tells what is there; `wholebody page` and `rcp` begin it.
-        Where base and things are in truth it learns from the simulator, to draw them; what it says of them it has from
+        Where base and objects are in truth it learns from the simulator, to draw them; what it says of them it has from
         its pictures, in colour and with a depth as noisy as that of a stereo pair, and from where the robot believes
         that it is.
 film    draws where a channel says that a robot was; `wholebody walk` begins it.
@@ -47,7 +47,7 @@ from wholebody.robots.geometry import standing
 from wholebody.robots.robot import Array, Placement, Robot, Sensor
 from wholebody.simulation import Simulation
 from wholebody.simulation.film import Recording
-from wholebody.simulation.objects import ThingsMessage
+from wholebody.simulation.objects import ObjectsMessage
 
 WIDTH, HEIGHT = 320, 240
 FIELD_OF_VIEW = math.radians(45.0)
@@ -61,20 +61,20 @@ SOUGHT = Colour(hue=308.0)
 
 
 class Camera:
-    """A robot's camera in a world of its own, in which robot and things are put wherever they are."""
+    """A robot's camera in a world of its own, in which robot and objects are put wherever they are."""
 
     def __init__(self, robot: Robot, scene: str) -> None:
         self.sensor = _camera_of(robot)
         self._world = Simulation(robot, scene, physics=False)
         self._lower = np.array([joint.lower for joint in robot.moving])
         self._upper = np.array([joint.upper for joint in robot.moving])
-        self.things = len(self._world.things)
+        self.objects = len(self._world.objects)
 
-    def put(self, positions: Array, base_to_world: Array, things: Array | None = None) -> None:
-        """Put the robot there, and the things, if their poses are known."""
+    def put(self, positions: Array, base_to_world: Array, objects: Array | None = None) -> None:
+        """Put the robot there, and the objects, if their poses are known."""
         self._world.reset(np.clip(positions, self._lower, self._upper), Placement.of(base_to_world))
-        if things is not None:
-            self._world.put_things(things)
+        if objects is not None:
+            self._world.put_objects(objects)
 
     def picture(self) -> npt.NDArray[np.uint8]:
         """What it sees, as it is."""
@@ -125,7 +125,7 @@ class Eye(Opened):
         self._camera = Camera(robot, scene)
         self._opened.callback(self._camera.close)
         self._state = Subscription(Names(name).state, State)
-        self._truth = Subscription(Names(name).things, ThingsMessage)
+        self._truth = Subscription(Names(name).objects, ObjectsMessage)
         self._pose, self._unknown = BasePose(name), standing(robot, next(iter(robot.postures)))
         self._frames = self._writer(camera_channel(name), frame_record(), DEPTH, 1)
         self._seen = self._writer(seen_channel(name), seen_record(), DEPTH, 1)
@@ -144,7 +144,7 @@ class Eye(Opened):
         self._camera.put(np.nan_to_num(state.position), there, np.array(truth.pose))
         picture, camera_to_base = self._camera.picture(), self._camera.to_base(there)
         self._show(self._last, picture, camera_to_base, self._unknown if base is None else base)
-        if self._camera.things and base is not None:
+        if self._camera.objects and base is not None:
             self._find(self._last, picture, base @ camera_to_base)
 
     def _show(self, time: float, picture: npt.NDArray[np.uint8], camera_to_base: Array, base: Array) -> None:

@@ -7,14 +7,13 @@ os.environ.setdefault("MUJOCO_GL", "egl")  # read once, when mujoco is imported
 
 import mujoco
 
-from wholebody.simulation.contacts import Collision, Touch
-from wholebody.simulation.disturbances import Load, Push
+from wholebody.simulation.contacts import Collision, Push, Touch
 from wholebody.simulation.engines import ENGINES
 from wholebody.simulation.lockstep import Pace, SimulatedPlant, join
 from wholebody.simulation.scenes import SCENES, Scene, named
 from wholebody.simulation.sensors import SensorModel
 from wholebody.simulation.simulation import Simulation
-from wholebody.simulation.world import AnkleFlexibility
+from wholebody.simulation.world import AnkleFlexibility, Load
 
 __all__ = [
     "ENGINES",

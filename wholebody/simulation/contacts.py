@@ -1,19 +1,21 @@
-"""What touches what: contacts with their forces, and collisions that should not be."""
+"""Forces on the robot: contacts, collisions that should not be, and pushes."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import mujoco
 import numpy as np
 
-from wholebody.errors import RobotWarning
-from wholebody.robots.robot import Array, Robot
+from wholebody.errors import BadSimulation, RobotWarning
+from wholebody.robots.robot import Array, Robot, Vector
 from wholebody.simulation.ground import joint_positions, stand
-from wholebody.simulation.world import World
+from wholebody.simulation.world import World, check_finite
 
 COLLISION_DEPTH = 1e-4
 """What counts as a collision, in metres; soles that rest on the floor are in it by less."""
@@ -57,7 +59,7 @@ def touches(world: World) -> list[Touch]:
             continue
         on_second = contact.frame.reshape(3, 3).T @ wrench[:3]
         force = on_second if sides[0] == contact.geom[1] else -on_second
-        found.append(Touch(_thing(world, sides[0]), _thing(world, sides[1]), contact.pos.copy(), force))
+        found.append(Touch(_name(world, sides[0]), _name(world, sides[1]), contact.pos.copy(), force))
     return found
 
 
@@ -70,7 +72,7 @@ def collisions(world: World) -> list[Collision]:
     for number in np.flatnonzero(contact.dist < -COLLISION_DEPTH):
         sides = _sides(world, contact.geom[number])
         if sides is not None:
-            pair = _thing(world, sides[0]), _thing(world, sides[1])
+            pair = _name(world, sides[0]), _name(world, sides[1])
             worst[pair] = max(worst.get(pair, 0.0), -float(contact.dist[number]))
     found = [Collision(link, other, depth) for (link, other), depth in worst.items()]
     return sorted(found, key=lambda each: -each.depth)
@@ -106,7 +108,63 @@ def _sides(world: World, geoms: Sequence[int]) -> tuple[int, int] | None:
     return (one, other) if int(world.model.geom_bodyid[one]) in world.links else None
 
 
-def _thing(world: World, geom: int) -> str:
+def _name(world: World, geom: int) -> str:
     """The body's name, or for what belongs to the world the geom's."""
     body = int(world.model.geom_bodyid[geom])
     return str(world.model.body(body).name) if body else str(world.model.geom(geom).name)
+
+
+@dataclass(frozen=True)
+class Push:
+    """A constant force on a point of a link, for a while of simulated time: an impulse of force · duration."""
+
+    link: str
+    force_in_world: Vector  # N
+    duration: float  # s
+    start: float  # s
+    point_in_link: Vector | None = None  # m; none is the link's centre of mass
+
+    def __post_init__(self) -> None:
+        """Refuse a push that is none."""
+        check_finite(f"the push of '{self.link}'", *self.force_in_world, *(self.point_in_link or ()), self.start)
+        if not (0 < self.duration < math.inf):
+            raise BadSimulation(f"the push of '{self.link}' lasts {self.duration} s; give a positive number of seconds")
+
+
+class Pushes:
+    """The pushes of a run, given and to come, applied physics step by physics step."""
+
+    def __init__(self, step: float) -> None:
+        self._step = step
+        self._all: list[tuple[int, int, int, Push]] = []
+        self._bodies: set[int] = set()
+
+    def add(self, push: Push, body: int) -> None:
+        """Plan a push; it begins and ends at the physics step nearest to what was asked, and takes one at least."""
+        first = round(push.start / self._step)
+        last = first + max(1, round(push.duration / self._step))
+        self._all.append((first, last, body, push))
+
+    def clear(self) -> None:
+        """Forget them all."""
+        self._all.clear()
+
+    @property
+    def none(self) -> bool:
+        """Whether there is nothing to apply or to take away."""
+        return not (self._all or self._bodies)
+
+    def apply(self, step: int, data: Any) -> None:
+        """Put the forces of this step into MuJoCo's data: force and torque on the centre of mass of the body."""
+        for body in self._bodies:
+            data.xfrc_applied[body] = 0.0
+        self._bodies.clear()
+        for first, last, body, push in self._all:
+            if first <= step < last:
+                force = np.array(push.force_in_world)
+                data.xfrc_applied[body, :3] += force
+                if push.point_in_link is not None:
+                    point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ push.point_in_link
+                    data.xfrc_applied[body, 3:] += np.cross(point - data.xipos[body], force)
+                self._bodies.add(body)
+        self._all = [each for each in self._all if step < each[1]]

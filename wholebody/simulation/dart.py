@@ -19,18 +19,22 @@ import numpy as np
 from wholebody.errors import BadSimulation, MissingExtra, SimulationDiverged
 from wholebody.robots.formats.urdf import write_urdf
 from wholebody.robots.robot import Array, Joint, Placement, Robot
-from wholebody.simulation.contacts import Touch
-from wholebody.simulation.disturbances import Pushes
-from wholebody.simulation.ground import pose, set_base, set_joints, stand
-from wholebody.simulation.observation import Truth, move_wrench
+from wholebody.simulation.contacts import Pushes, Touch
+from wholebody.simulation.engines import Engine
+from wholebody.simulation.ground import pose, set_base, set_joints
+from wholebody.simulation.observation import move_wrench
 from wholebody.simulation.servo import Servo
 from wholebody.simulation.world import World
 
 GROUND = 40.0
 """m. The length of a side of the ground."""
+_SENSING = (
+    *(mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_camlight, mujoco.mj_comVel),
+    *(mujoco.mj_sensorPos, mujoco.mj_sensorVel, mujoco.mj_rnePostConstraint, mujoco.mj_sensorAcc),
+)
 
 
-class DartPhysics:
+class DartPhysics(Engine):
     """A world that moves by itself, as Physics does.
 
     Forces are those of the last physics step, accelerations the mean of a period.
@@ -38,28 +42,20 @@ class DartPhysics:
 
     def __init__(self, world: World, steps: int) -> None:
         _refuse_what_dart_does_not_know(world)
-        self.world = world
+        super().__init__(world)
         self.step = 0
         self._steps = steps
-        self.peaks: Array | None = None
-        self._wrenches = np.zeros((len(world.at.force_sensors), 6))
         self._dart = _dart()
         self._ground = str(world.model.geom(_around(world)[0]).name)
         self._velocity = self._velocity_before = np.zeros(world.model.nv)
 
     def start(self, positions: Array, base_to_world: Array | None) -> None:
         """Put the robot on the ground, or its base to a pose, at rest."""
-        world = self.world
-        mujoco.mj_resetData(world.model, world.data)
-        if base_to_world is None:
-            stand(world, positions)
-        else:
-            set_joints(world, positions)
-            set_base(world, base_to_world[:3, 3], base_to_world[:3, :3])
-        mujoco.mj_kinematics(world.model, world.data)
+        super().start(positions, base_to_world)
+        mujoco.mj_kinematics(self.world.model, self.world.data)
         self._build(positions)
         self.step = 0
-        self._velocity = self._velocity_before = np.zeros(world.model.nv)
+        self._velocity = self._velocity_before = np.zeros(self.world.model.nv)
         self._draw()
 
     def _build(self, positions: Array) -> None:
@@ -117,10 +113,6 @@ class DartPhysics:
                 np.maximum(self.peaks, self._vertical_forces(), out=self.peaks)
         self.step += self._steps
         self._draw()
-
-    def observe(self, truth: Truth) -> None:
-        """Fill in what perfect sensors measure."""
-        truth.observe(self.world, self._wrenches)
 
     # How it moves.
 
@@ -189,14 +181,8 @@ class DartPhysics:
         set_base(world, root.translation(), root.rotation())
         data.qvel[:] = self._velocity
         data.qacc[:] = (self._velocity - self._velocity_before) / (self._steps * model.opt.timestep)
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_camlight(model, data)
-        mujoco.mj_comVel(model, data)
-        mujoco.mj_sensorPos(model, data)
-        mujoco.mj_sensorVel(model, data)
-        mujoco.mj_rnePostConstraint(model, data)  # accelerations of bodies
-        mujoco.mj_sensorAcc(model, data)
+        for stage in _SENSING:
+            stage(model, data)
         data.qfrc_actuator[at.velocity] = self._effort[self._index]
         self._feel()
 

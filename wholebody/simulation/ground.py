@@ -55,6 +55,16 @@ def set_base(world: World, position: Array, rotation: Array) -> None:
         world.data.qpos[start + 3 : start + 7] = quaternion
 
 
+def place(world: World, positions: Array, base_to_world: Array | None) -> None:
+    """Reset the world and put the robot on the ground, or its base to a pose, at rest."""
+    mujoco.mj_resetData(world.model, world.data)
+    if base_to_world is None:
+        stand(world, positions)
+    else:
+        set_joints(world, positions)
+        set_base(world, base_to_world[:3, 3], base_to_world[:3, :3])
+
+
 def stand(world: World, positions: Array) -> Array:
     """Set joints and base so that the robot stands: its soles level on average, the ground's origin between them.
 

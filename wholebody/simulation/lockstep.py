@@ -1,7 +1,9 @@
-"""join: run a Simulation as the simulator of a robot's name, period by period as the robot's daemon answers.
+"""How a Simulation's time goes by: with a daemon's answers (join), with simulated boards, or with real time.
 
-with Simulation(robots.load("hubo2plus")) as simulation:
-    join(simulation, "robot", running=lambda: not told_to_stop)
+join runs a Simulation as the simulator of a robot's name, period by period as the robot's daemon answers:
+
+    with Simulation(robots.load("hubo2plus")) as simulation:
+        join(simulation, "robot", running=lambda: not told_to_stop)
 
 The handshake is drawn in wholebody/drivers/simulator_link.py. Daemon and controllers come and go as they like: without
 an answer the world stands still.
@@ -14,6 +16,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +24,13 @@ import numpy.typing as npt
 from wholebody import messages
 from wholebody.channels import Channel
 from wholebody.channels.owned import own_channel
-from wholebody.drivers import Names
+from wholebody.drivers import Names, SteadyClock
 from wholebody.errors import BadReference, BadSimulation, SimulationDiverged
 from wholebody.messages import Mode, State
+from wholebody.parameters.parameter import Bounds, Unit
 from wholebody.realtime import sleep_until
-from wholebody.simulation.objects import thing_record
+from wholebody.robots.robot import Robot
+from wholebody.simulation.objects import object_record
 from wholebody.simulation.simulation import Simulation
 
 SLICE = 0.1
@@ -56,16 +61,11 @@ class Pace:
         return self.simulated / self.took if self.took > 0 else 0.0
 
 
-def always() -> bool:
-    """Never end."""
-    return True
-
-
 def join(
     simulation: Simulation,
     name: str = "",
     real_time: float | None = 1.0,
-    running: Callable[[], bool] = always,
+    running: Callable[[], bool] = lambda: True,
     progress: Callable[[Pace], None] | None = None,
 ) -> Pace:
     """Be the simulator of the robot of that name until `running` says no; return how it went.
@@ -106,8 +106,8 @@ class _Simulator:
         self._commands = stack.enter_context(Channel(names.commanded, robot.reference_dtype()).reader())
         self._answers = stack.enter_context(Channel(names.to_simulator, ticks).reader())
         self._beats = stack.enter_context(triggers.writer())
-        things = stack.enter_context(own_channel(names.things, thing_record(len(simulation.things))))
-        self._things = stack.enter_context(things.writer())
+        objects = stack.enter_context(own_channel(names.objects, object_record(len(simulation.objects))))
+        self._objects = stack.enter_context(objects.writer())
         with triggers.reader() as before:
             before.latest()
             self._number = before.message.number
@@ -120,9 +120,9 @@ class _Simulator:
         simulation = self._simulation
         simulation.read(self._states.message)
         self._states.put()
-        things = self._things.message
-        things.time, things.base[:], things.pose[:] = simulation.time, simulation.base_pose, simulation.thing_poses
-        self._things.put()
+        objects = self._objects.message
+        objects.time, objects.base[:], objects.pose[:] = simulation.time, simulation.base_pose, simulation.object_poses
+        self._objects.put()
         self._beats.message.time, self._beats.message.number = self._simulation.time, self._number
         self._beats.put()
 
@@ -257,3 +257,43 @@ class SimulatedPlant:
     def read(self, state: State) -> None:
         """Fill in a state of the robot: positions, velocities, efforts, IMUs, force-torque sensors."""
         self.simulation.read(state)
+
+
+def simulation(
+    robot: Robot,
+    period: float,
+    *,
+    scene: str = "flat",
+    posture: str | None = None,
+    seed: Annotated[int, Unit("1"), Bounds(0)] = 0,
+    real_time: bool = True,
+    step: Annotated[float, Unit("s"), Bounds(1e-5, 0.1)] = 0.001,
+) -> Simulation:
+    """The robot in MuJoCo in the process of the loop, in real time or as fast as it goes.
+
+    scene      what stands around it
+    posture    in which posture of its description it begins
+    seed       of the noise of its sensors
+    real_time  no: as fast as it goes
+    step       of the physics
+    """
+    kind = PacedSimulation if real_time else Simulation
+    return kind(robot, scene, posture=posture, seed=seed, step=min(step, period), control_period=period)
+
+
+class PacedSimulation(Simulation):
+    """A Simulation whose beats come in real time; beats that went by are counted, and simulated time waits for them."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._beat = SteadyClock(self.period)
+
+    def tick(self) -> float:
+        """Wait for the beat, then let one control period go by."""
+        self._beat.tick()
+        return super().tick()
+
+    @property
+    def missed(self) -> int:  # type: ignore[override]
+        """Beats of real time that went by unused."""
+        return self._beat.missed

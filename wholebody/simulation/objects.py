@@ -1,8 +1,8 @@
-"""Things: what in a scene can be moved; where they are, and hands that hold them.
+"""Objects of a scene that can be moved: where they are, and hands that hold them.
 
-A thing that is free can be taken; one on a ball joint, such as a lever, can only be pushed, and comes back. A hand is
+One that is free can be taken; one on a ball joint, such as a lever, can only be pushed, and comes back. A hand is
 a group of fingers (`left_hand`) beyond a palm (`left_palm`). If its fingers are commanded to close and one of its links
-touches a free thing, that is welded to the palm's link as it lies there, until the fingers are commanded to open.
+touches a free object, that is welded to the palm's link as it lies there, until the fingers are commanded to open.
 """
 
 from __future__ import annotations
@@ -54,35 +54,36 @@ def hands_of(robot: Robot) -> list[Hand]:
 
 
 def weld_to_hands(root: ET.Element, robot: Robot) -> None:
-    """Prepare a weld, which holds nothing yet, between each hand and each thing of a scene."""
-    names = [str(body.get("name")) for body in root.findall("worldbody/body") if body.find("freejoint") is not None]
-    things = [name for name in names if name != robot.root]
+    """Prepare a weld, which holds nothing yet, between each hand and each object of a scene."""
+    free = (body for body in root.findall("worldbody/body") if body.find("freejoint") is not None)
+    objects = [name for body in free if (name := str(body.get("name"))) != robot.root]
     hands = hands_of(robot)
-    if not (things and hands):
+    if not (objects and hands):
         return
     equality = root.find("equality")
     equality = ET.SubElement(root, "equality") if equality is None else equality
     for hand in hands:
-        for thing in things:
-            weld = {"name": _weld(hand.side, thing), "body1": hand.palm, "body2": thing}
+        for body in objects:
+            weld = {"name": _weld(hand.side, body), "body1": hand.palm, "body2": body}
             ET.SubElement(equality, "weld", weld, active="false")
 
 
-class ThingsMessage(Record):
-    """Where the robot's base and all things are, in truth: x, y, z and quaternion (x y z w) of each, in world."""
+class ObjectsMessage(Record):
+    """Where the robot's base and all objects are, in truth: x, y, z and quaternion (x y z w) of each, in world."""
 
     time: float
     base: Floats  # type: ignore[assignment]  # numpy's own `base` of a record says nothing
     pose: Floats
 
 
-def thing_record(count: int) -> np.dtype[ThingsMessage]:
-    """Build where the robot's base and all things are, in truth: x, y, z and quaternion (x y z w) of each, in world."""
-    return ThingsMessage.of(np.dtype([("time", "<f8"), ("base", "<f8", (7,)), ("pose", "<f8", (count, 7))], align=True))
+def object_record(count: int) -> np.dtype[ObjectsMessage]:
+    """Layout of an ObjectsMessage of so many objects."""
+    fields: Any = [("time", "<f8"), ("base", "<f8", (7,)), ("pose", "<f8", (count, 7))]
+    return ObjectsMessage.of(np.dtype(fields, align=True))
 
 
 @dataclass(frozen=True)
-class _Thing:
+class _Object:
     """A body, where its joint is in positions and velocities, and where it stays if that only turns, m in world."""
 
     body: int
@@ -103,13 +104,13 @@ class _Thing:
         data.qvel[self.speed : self.speed + len(own) - 1] = 0.0
 
 
-class Things:
-    """The things of a world, by name, in the order of its bodies."""
+class MovableObjects:
+    """The movable objects of a world, by name, in the order of its bodies."""
 
     def __init__(self, robot: Robot, model: Any) -> None:
-        self._things = _things_of(robot, model)
-        self.names: tuple[str, ...] = tuple(self._things)
-        free = {name: each.body for name, each in self._things.items() if each.stays is None}
+        self._objects = _objects_of(robot, model)
+        self.names: tuple[str, ...] = tuple(self._objects)
+        free = {name: each.body for name, each in self._objects.items() if each.stays is None}
         self._free = {body: name for name, body in free.items()}
         self._hands = hands_of(robot) if free else []
         self._links = {hand.side: _beyond(model, model.body(hand.palm).id) for hand in self._hands}
@@ -119,11 +120,11 @@ class Things:
 
     def poses(self, data: Any) -> Array:
         """Where each is: position and quaternion x y z w."""
-        return np.array([each.pose(data) for each in self._things.values()]).reshape(-1, 7)[:, OURS]
+        return np.array([each.pose(data) for each in self._objects.values()]).reshape(-1, 7)[:, OURS]
 
     def put(self, model: Any, data: Any, poses: Array) -> None:
         """Put each there, at rest."""
-        for each, pose in zip(self._things.values(), poses, strict=True):
+        for each, pose in zip(self._objects.values(), poses, strict=True):
             each.put(data, pose[MUJOCOS])
         mujoco.mj_kinematics(model, data)
 
@@ -147,26 +148,26 @@ class Things:
         touched = self._touched(model, data, self._links[hand.side])
         if touched is None:
             return
-        weld, palm, thing = self._welds[hand.side, touched], data.body(hand.palm), data.body(touched)
+        weld, palm, body = self._welds[hand.side, touched], data.body(hand.palm), data.body(touched)
         inverse, turn = np.empty(4), np.empty(4)
         mujoco.mju_negQuat(inverse, palm.xquat)
-        mujoco.mju_mulQuat(turn, inverse, thing.xquat)
+        mujoco.mju_mulQuat(turn, inverse, body.xquat)
         model.eq_data[weld, :3] = 0.0
-        model.eq_data[weld, 3:6] = palm.xmat.reshape(3, 3).T @ (thing.xpos - palm.xpos)
+        model.eq_data[weld, 3:6] = palm.xmat.reshape(3, 3).T @ (body.xpos - palm.xpos)
         model.eq_data[weld, 6:10] = turn
         data.eq_active[weld] = 1
 
     def _touched(self, model: Any, data: Any, links: frozenset[int]) -> str | None:
-        """The thing that one of some links touches."""
+        """The object that one of some links touches."""
         for number in range(data.ncon):
             one, other = (int(model.geom_bodyid[geom]) for geom in data.contact[number].geom)
-            for link, thing in ((one, other), (other, one)):
-                if link in links and thing in self._free:
-                    return self._free[thing]
+            for link, body in ((one, other), (other, one)):
+                if link in links and body in self._free:
+                    return self._free[body]
         return None
 
 
-def _things_of(robot: Robot, model: Any) -> dict[str, _Thing]:
+def _objects_of(robot: Robot, model: Any) -> dict[str, _Object]:
     """Bodies of the world itself, not of the robot, that are free or turn on a ball joint."""
     found = {}
     for joint in range(model.njnt):
@@ -175,7 +176,7 @@ def _things_of(robot: Robot, model: Any) -> dict[str, _Thing]:
         name = str(model.body(body).name)
         if int(model.body_parentid[body]) == 0 and name != robot.root and (free or turns):
             stays = None if free else np.array(model.body_pos[body])
-            found[name] = _Thing(body, int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint]), stays)
+            found[name] = _Object(body, int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint]), stays)
     return found
 
 
@@ -188,5 +189,5 @@ def _beyond(model: Any, body: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def _weld(side: str, thing: str) -> str:
-    return f"{side} hand holds {thing}"
+def _weld(side: str, body: str) -> str:
+    return f"{side} hand holds {body}"

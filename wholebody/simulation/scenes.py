@@ -24,9 +24,9 @@ Scene = Callable[[ET.Element], Array]
 
 WOOD, STONE = "0.72 0.53 0.34 1", "0.62 0.64 0.67 1"
 SIGNAL = "0.85 0.1 0.75 1"
-"""The colour of things that are to be found."""
+"""The colour of objects that are to be found."""
 STAND = "stand"
-"""How the names of boxes end on which things are put, and to which one goes."""
+"""How the names of boxes end on which objects are put, and to which one goes."""
 
 
 def flat(root: ET.Element) -> Array:
@@ -235,7 +235,7 @@ class Footprint(NamedTuple):
 
     @property
     def stand(self) -> bool:
-        """Whether things are put on it."""
+        """Whether objects are put on it."""
         return self.name.endswith(STAND)
 
 
@@ -264,7 +264,7 @@ def footprints(text: str) -> list[Footprint]:
     return [box.footprint for box in boxes(text)]
 
 
-def has_things(text: str) -> bool:
+def has_objects(text: str) -> bool:
     """Whether something in a scene can be moved."""
     root = ET.Element("mujoco")
     named(text)(root)

@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-import mujoco
 import numpy as np
+import numpy.typing as npt
 
 from wholebody.errors import BadSimulation
 from wholebody.messages import Dtype, State
 from wholebody.robots.robot import Array, Vector
-from wholebody.simulation.observation import Measurement
-from wholebody.simulation.world import World
 
 ZERO: Vector = (0.0, 0.0, 0.0)
 
@@ -87,6 +85,53 @@ class SensorModel:
     def longest_delay(self) -> int:
         """The longest of the delays."""
         return max(self.encoder_delay, self.imu_delay, self.force_delay)
+
+
+Block = tuple[npt.NDArray[np.void], Dtype, int]
+"""Bytes of a record as one value without parts, their type, and where they begin."""
+JOINT_FIELDS = ("position", "velocity", "acceleration", "effort", "current")
+PARTS = {
+    "imu": ("orientation", "angular_velocity", "linear_acceleration"),
+    "force_torque": ("force", "torque"),
+}
+
+
+class Measurement:
+    """What was measured in one period: `numbers` by field, of sensors as rows."""
+
+    def __init__(self, layout: Dtype) -> None:
+        memory: np.ndarray[Any, Any] = np.zeros(1, State.of(layout))
+        names = layout.names or ()
+        self.record: State = memory[0]
+        self._bytes = memory.view(np.uint8)
+        self.numbers: dict[str, Array] = {field: memory[field][0] for field in JOINT_FIELDS}
+        for sensor, parts in PARTS.items():
+            if sensor in names:
+                self.numbers.update({part: memory[sensor][part][0] for part in parts})
+        self._blocks = {each: self._block(layout, (each,)) for each in (*PARTS, "base") if each in names}
+        self._blocks["joints"] = self._block(layout, JOINT_FIELDS)
+        self._blocks["all"] = self._raw(0, layout.itemsize)
+
+    def _block(self, layout: Dtype, names: tuple[str, ...]) -> Block:
+        """Fields that lie one behind the other."""
+        places = [layout.fields[name] for name in names] if layout.fields else []
+        begin, size = int(places[0][1]), sum(kind.itemsize for kind, *_ in places)
+        assert places[-1][1] + places[-1][0].itemsize == begin + size
+        return self._raw(begin, size)
+
+    def _raw(self, begin: int, size: int) -> Block:
+        raw: Dtype = np.dtype((np.void, size))
+        return self._bytes[begin : begin + size].view(raw).reshape(()), raw, begin
+
+    def take(self, state: State) -> None:
+        """Copy a state of the same layout."""
+        self._bytes[:] = np.frombuffer(state, np.uint8)
+
+    def give(self, state: State, block: str = "all") -> None:
+        """Copy into a state of the same layout: all, what joints say, or the sensors of a kind, if there are any."""
+        if block in self._blocks:
+            record: Any = state
+            record.setfield(*self._blocks[block])
 
 
 class Sensors:
@@ -215,37 +260,3 @@ def _turned(orientation: Sequence[float], rotation: Sequence[float]) -> tuple[fl
     real = w - x * a - y * b - z * c
     size = math.hypot(i, j, k, real)
     return i / size, j / size, k / size, real / size
-
-
-class Accelerometers:
-    """The specific force of a period T, in the axes that a sensor has on average meanwhile.
-
-    f = R̄ᵀ ((v₁ − v₀) / T − g),   R̄ = (R₀ + R₁) / 2
-
-    MuJoCo's own is that of the last physics step alone. Stiff servos are told something new at the beginning of a
-    period, so that at its end they always brake: a body at constant speed seemed to decelerate by 1 m/s² all the time.
-    """
-
-    def __init__(self, period: float) -> None:
-        self._period = period
-        self._velocity = np.zeros(6)
-        self._before: list[tuple[Array, Array]] = []
-
-    def start(self, world: World) -> None:
-        """Remember how sensors move at the beginning of the first period; the next begin where the last ends."""
-        self._before = [self._motion(world, site) for site, _ in world.at.accelerometers]
-
-    def end(self, world: World) -> None:
-        """Put what they measured of the period into the sensors' data."""
-        gravity = world.model.opt.gravity
-        for number, (site, address) in enumerate(world.at.accelerometers):
-            v, R = self._before[number]
-            self._before[number] = velocity, turned = self._motion(world, site)
-            force = (velocity - v) / self._period - gravity
-            world.data.sensordata[address : address + 3] = force @ (0.5 * (R + turned)).reshape(3, 3)
-
-    def _motion(self, world: World, site: int) -> tuple[Array, Array]:
-        """Velocity of a site in world, and its axes, row by row."""
-        data: Any = world.data
-        mujoco.mj_objectVelocity(world.model, data, mujoco.mjtObj.mjOBJ_SITE, site, self._velocity, 0)
-        return self._velocity[3:].copy(), data.site_xmat[site].copy()

@@ -19,7 +19,7 @@ import numpy as np
 from wholebody.errors import BadReference, WrongRecord
 from wholebody.messages import Integers, Mode, Reference, labels
 from wholebody.robots.robot import Array, Gain, Joint, Robot
-from wholebody.simulation.addresses import Addresses
+from wholebody.simulation.world import Addresses
 
 FIELDS = ("position", "velocity", "effort", "stiffness", "damping")
 # By mode: what of the reference counts, and what of the robot's own stiffness and damping.

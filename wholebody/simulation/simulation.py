@@ -24,14 +24,12 @@ from wholebody.messages import Mode, Reference, State
 from wholebody.robots.robot import Array, Placement, Robot, Vector
 from wholebody.simulation import contacts, ground, scenes
 from wholebody.simulation.cameras import TRACKING, Cameras, View
-from wholebody.simulation.disturbances import Load, Push, Pushes
-from wholebody.simulation.engines import Engine, engine_named
-from wholebody.simulation.kinematic import Kinematic
+from wholebody.simulation.contacts import Push, Pushes
+from wholebody.simulation.engines import Engine, Kinematic, engine_named, steps_per_period
 from wholebody.simulation.observation import Truth
-from wholebody.simulation.physics import steps_per_period
 from wholebody.simulation.sensors import SensorModel, Sensors
 from wholebody.simulation.servo import Servo, check_layout
-from wholebody.simulation.world import AnkleFlexibility, World
+from wholebody.simulation.world import AnkleFlexibility, Load, World
 
 
 class Simulation:
@@ -239,24 +237,24 @@ class Simulation:
         return ground.pose(self._engine.world, self._body(link))
 
     @property
-    def things(self) -> tuple[str, ...]:
+    def objects(self) -> tuple[str, ...]:
         """What of the scene can be moved."""
-        return self._engine.world.things.names
+        return self._engine.world.objects.names
 
     @property
-    def thing_poses(self) -> Array:
-        """Where each of the things is: position and quaternion x y z w; n × 7."""
-        return self._engine.world.things.poses(self._engine.world.data)
+    def object_poses(self) -> Array:
+        """Where each of the objects is: position and quaternion x y z w; n × 7."""
+        return self._engine.world.objects.poses(self._engine.world.data)
 
-    def put_things(self, poses: Array) -> None:
-        """Put the things there, at rest."""
+    def put_objects(self, poses: Array) -> None:
+        """Put the objects there, at rest."""
         world = self._engine.world
-        world.things.put(world.model, world.data, poses)
+        world.objects.put(world.model, world.data, poses)
 
     @property
     def held(self) -> dict[str, str]:
-        """What each hand holds, by side; see Things."""
-        return self._engine.world.things.held(self._engine.world.data)
+        """What each hand holds, by side; see MovableObjects."""
+        return self._engine.world.objects.held(self._engine.world.data)
 
     @property
     def ankle_flexion(self) -> Array:

@@ -76,10 +76,10 @@ def _beside(role: Role, name: str, robot: str, **options: str) -> contextlib.Abs
     return lifecycle.beside(role, log=log, name=Names(name).robot, robot=robot, **options)
 
 
-def _has_things(scene: str) -> bool:
-    from wholebody.simulation.scenes import has_things
+def _has_objects(scene: str) -> bool:
+    from wholebody.simulation.scenes import has_objects
 
-    return has_things(scene)
+    return has_objects(scene)
 
 
 @contextlib.contextmanager
@@ -90,7 +90,7 @@ def camera(name: str, wanted: bool, pictures: bool = True) -> Iterator[None]:
     """
     plan = plan_of(name)
     simulated = plan is not None and plan.behind == "simulator"
-    if plan is None or not (wanted and simulated and (pictures or _has_things(plan.scene))):
+    if plan is None or not (wanted and simulated and (pictures or _has_objects(plan.scene))):
         yield
         return
     with _beside(CAMERA, name, plan.robot, scene=plan.scene):
