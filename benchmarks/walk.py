@@ -21,7 +21,7 @@ from wholebody import plugins, robots
 from wholebody.behaviors import Walking
 from wholebody.locomotion.balance.stabilizers import as_planned
 from wholebody.locomotion.walking.gait import gait_of
-from wholebody.locomotion.walking.preview import PreviewControl
+from wholebody.locomotion.walking.pendulum import PreviewControl
 from wholebody.locomotion.walking.walker import Walker
 from wholebody.simulation import SensorModel, Simulation
 

@@ -31,8 +31,8 @@ from wholebody import robots
 from wholebody.estimation import AnkleSpring
 from wholebody.locomotion.walking.footsteps import Place
 from wholebody.locomotion.walking.gait import SOLES, Gait, gait_of, swing_share
+from wholebody.locomotion.walking.gait_tuning import via_of
 from wholebody.locomotion.walking.swing import FootPoint, Swing
-from wholebody.locomotion.walking.swing_via import via_of
 from wholebody.locomotion.walking.walker import Walker
 from wholebody.messages import Reference, State
 from wholebody.model import Model

@@ -25,8 +25,8 @@ from wholebody.estimation import SupportNoise
 from wholebody.locomotion.balance.region_stabilizer import RegionGains, RegionStabilizer, share_of
 from wholebody.locomotion.balance.stabilizers import Command, Stabilizer, as_planned
 from wholebody.locomotion.balance.support_area import Soles
+from wholebody.locomotion.walking.pattern import Target
 from wholebody.locomotion.walking.swing import FootPoint
-from wholebody.locomotion.walking.target import Target
 from wholebody.locomotion.walking.walker import Walker
 from wholebody.simulation import SensorModel, Simulation
 
@@ -113,7 +113,7 @@ class Stance:
         middle = Soles(walker.robot).area("right", *feet).mean(axis=0)
         self.target = Target(
             0.0, "right", FootPoint(feet.left, LIFT), FootPoint(feet.right, 0.0), middle, middle, middle, np.zeros(2),
-            standing.height, standing.omega, 0.0, math.inf, None, standing.caught,
+            standing.height, standing.omega, 0.0, math.inf, None, standing.dcm_shift,
         )  # fmt: skip
 
     def posture(self) -> Array:

@@ -18,8 +18,7 @@ from experiments.stabilizer_walk import RESULTS, forward
 from wholebody import robots
 from wholebody.locomotion import Feet, Pattern, Place, gait_of
 from wholebody.locomotion.walking.gait import Gait
-from wholebody.locomotion.walking.pendulum import ContinuousSteps
-from wholebody.locomotion.walking.preview import PreviewControl
+from wholebody.locomotion.walking.pendulum import ContinuousSteps, PreviewControl
 from wholebody.model import Model
 
 Array = np.ndarray

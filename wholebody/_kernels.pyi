@@ -326,19 +326,16 @@ def locomotion_lead_servos(
     /,
 ) -> None: ...
 def locomotion_legs(
-    left: ClosedForm, right: ClosedForm, left_columns: _Integers, right_columns: _Integers, joints: _Numbers, /
-) -> Legs: ...
-def locomotion_put_legs(
-    legs: Legs,
-    tree: Tree,
-    snapshot: Snapshot,
-    com: _Numbers,
-    rotation: _Numbers,
-    left: _Numbers,
-    right: _Numbers,
-    rounds: int,
+    left: ClosedForm,
+    right: ClosedForm,
+    left_columns: _Integers,
+    right_columns: _Integers,
+    joints: _Numbers,
+    tasks: tuple[Task, Task, Task, Task],
     /,
-) -> float: ...
+) -> Legs: ...
+def locomotion_aim_legs(legs: Legs, com: _Numbers, rotation: _Numbers, left: _Numbers, right: _Numbers, /) -> None: ...
+def locomotion_put_legs(legs: Legs, tree: Tree, snapshot: Snapshot, rounds: int, /) -> float: ...
 
 # control/quadratic
 class Quadratic: ...

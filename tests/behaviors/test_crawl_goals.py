@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 
 from wholebody import robots
 from wholebody.behaviors.crawling import NEAR, TURNED, Crawling
-from wholebody.locomotion.crawling.limb_paths import KNEES
 from wholebody.locomotion.crawling.pattern import AT_PLACE, gait_places
+from wholebody.locomotion.crawling.step import KNEES
 from wholebody.locomotion.walking.footsteps import Place, Velocity
 
 ATLAS = robots.load("atlas")

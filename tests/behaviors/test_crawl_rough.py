@@ -13,13 +13,12 @@ from wholebody import robots
 from wholebody.cli.crawl import crawl
 from wholebody.errors import BadGoal
 from wholebody.locomotion.crawling.crawler import Crawler
-from wholebody.locomotion.crawling.footholds import LevelGround, RoughGround
+from wholebody.locomotion.crawling.footholds import GroundMapper, LevelGround, RoughGround
 from wholebody.locomotion.crawling.gait import rough_gait_of
-from wholebody.locomotion.crawling.ground_mapper import GroundMapper
 from wholebody.locomotion.crawling.joints import BENT, LEVEL
 from wholebody.locomotion.crawling.landing import Landing
-from wholebody.locomotion.crawling.limb_paths import BACK, KNEES
 from wholebody.locomotion.crawling.pattern import CrawlPattern
+from wholebody.locomotion.crawling.step import BACK, KNEES
 from wholebody.locomotion.walking.footsteps import Velocity
 from wholebody.model.model import Model
 from wholebody.model.support import SupportPolygon
@@ -104,7 +103,7 @@ STEP = "steps:height=0.1,count=1,depth=2.5,ahead=0.6"
 def test_with_the_body_kept_back_hips_roll_less_while_a_knee_climbs(monkeypatch):
     rolls = []
     for back in (0.0, BACK):
-        monkeypatch.setattr("wholebody.locomotion.crawling.limb_paths.BACK", back)
+        monkeypatch.setattr("wholebody.locomotion.crawling.step.BACK", back)
         crawler = Crawler(robots.load("atlas"), SLOW)
         on_plan(crawler, known_ground(STEP))
         plan = [(crawler._planned_rotation[2].copy(), target) for target, _ in planned(crawler, 35.0)]

@@ -39,7 +39,7 @@ def walking(hubo):
 @pytest.mark.parametrize("stabilizer", plugins.names("stabilizers"))
 def test_every_parameter_of_every_stabilizer_has_unit_bounds_and_meaning_and_can_be_set_within_them(hubo, stabilizer):
     parameters = walking_parameters(Walking(hubo, stabilizer=stabilizer))
-    assert {"gait.step_time", "gait.limits.length", "recovery_foot.rise"} <= set(parameters.paths)
+    assert {"gait.step_time", "gait.limits.length", "swing_levelling.rise"} <= set(parameters.paths)
     assert any(path.startswith("stabilizer.") for path in parameters.paths) == (stabilizer != "none")
     for slot in parameters:
         about, value = slot.about, slot.value()

@@ -8,7 +8,8 @@ from scipy.stats import chi2
 from wholebody import _kernels
 from wholebody.errors import BadEstimator
 from wholebody.estimation import AttitudeFilter, AttitudeNoise, ParticleAttitude, roll_pitch_yaw
-from wholebody.estimation.records import ATTITUDE, numbers_of
+from wholebody.estimation.attitude import ATTITUDE
+from wholebody.messages import numbers_of
 from wholebody.rotations import matrix_of_quaternion, quaternion_of_tilt
 from wholebody.rotations import turned as turned_quaternion
 

@@ -10,7 +10,8 @@ from scipy.stats import chi2
 from wholebody import _kernels
 from wholebody.errors import BadEstimator
 from wholebody.estimation import AnkleSpring, SupportFilter, SupportNoise, roll_pitch_yaw
-from wholebody.estimation.records import BODY_ERROR, FOOT_ERROR, MOTION, numbers_of
+from wholebody.estimation.support import BODY_ERROR, FOOT_ERROR, Motion
+from wholebody.messages import numbers_of, packed
 
 DT, G = 0.005, 9.81
 FEET = 2
@@ -57,7 +58,7 @@ def test_applying_an_error_is_what_another_library_makes_of_it():
 @pytest.mark.parametrize("dt", [0.005, 0.2])
 def test_the_jacobian_of_motion_is_that_of_finite_differences(seed, dt):
     rng = np.random.default_rng(seed)
-    x, motion = some_state(seed), np.zeros(1, MOTION)
+    x, motion = some_state(seed), np.zeros(1, packed(Motion))
     motion["gyro"], motion["accelerometer"] = 2 * rng.normal(size=3), rng.normal(size=3) + UP
 
     def moved(state):

@@ -10,8 +10,8 @@ from wholebody import robots
 from wholebody.behaviors.crawling import Crawling
 from wholebody.locomotion.crawling.gait import crawl_gait_of
 from wholebody.locomotion.crawling.landing import FIRM_HANDS, Landing
-from wholebody.locomotion.crawling.limb_paths import KNEES
 from wholebody.locomotion.crawling.pattern import CrawlPattern
+from wholebody.locomotion.crawling.step import KNEES
 from wholebody.locomotion.walking.footsteps import Velocity
 from wholebody.model import Model
 from wholebody.operator.recordings.crawl_setup import base_of

@@ -9,9 +9,8 @@ from wholebody import robots
 from wholebody.errors import BadGoal
 from wholebody.locomotion.crawling.footholds import DriftedGround, LevelGround, RoughGround
 from wholebody.locomotion.crawling.gait import crawl_gait_of
-from wholebody.locomotion.crawling.limb_paths import PHASES, SHARES, bow_of
 from wholebody.locomotion.crawling.pattern import CrawlPattern
-from wholebody.locomotion.crawling.step import bump
+from wholebody.locomotion.crawling.step import PHASES, SHARES, bow_of, bump
 from wholebody.locomotion.walking.footsteps import Place, Velocity
 from wholebody.model.model import Model
 from wholebody.perception.camera_model import Lens

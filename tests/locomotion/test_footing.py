@@ -11,7 +11,7 @@ from wholebody.estimation import BalanceEstimator
 from wholebody.locomotion.balance.stabilizers import Command
 from wholebody.locomotion.walking.footsteps import Feet, Velocity, along
 from wholebody.locomotion.walking.gait import SOLES, gait_of, standing
-from wholebody.locomotion.walking.ground_adaptation import Footing, SoleYield, turned_about_itself
+from wholebody.locomotion.walking.ground_adaptation import GroundAdaptation, SoleCompliance, turned_about_itself
 from wholebody.locomotion.walking.pattern import Pattern
 from wholebody.locomotion.walking.pendulum import GRAVITY
 from wholebody.model import Model
@@ -48,20 +48,20 @@ def walk(footing, pattern, balance, ground, until):
         for side in (0, 1):
             balance.wrench_in_sole[side, 2] = 0.5 * weight if heights[side] <= ground[side] + 1e-9 else 0.0
         if footing.early:
-            pattern.tread(float(time))
+            pattern.land_early(float(time))
         found.append(target)
     return found
 
 
 def test_on_level_ground_feet_go_as_planned(model, pattern, balance):
-    footing = Footing(model)
+    footing = GroundAdaptation(model)
     for target in walk(footing, pattern, balance, (0.0, 0.0), pattern.gait.begin + 4 * pattern.gait.step_time):
         assert max(abs(target.ground), -min(target.left.height, target.right.height)) < 1e-3
         assert not footing.early
 
 
 def test_a_foot_that_meets_the_ground_early_stays_there_and_all_that_follows_is_as_far_from_it(model, pattern, balance):
-    footing, gait = Footing(model), pattern.gait
+    footing, gait = GroundAdaptation(model), pattern.gait
     before = pattern.steps
     targets = walk(footing, pattern, balance, (0.0, 0.02), gait.begin + 0.99 * gait.single_support)
     landed = [target.right for target in targets[-15:]]
@@ -73,7 +73,7 @@ def test_a_foot_that_meets_the_ground_early_stays_there_and_all_that_follows_is_
 
 
 def test_feet_are_expected_to_land_on_ground_that_goes_on_as_it_lies_under_both(model, pattern, balance):
-    footing, gait, lean = Footing(model), pattern.gait, np.array([-0.08, 0.03])
+    footing, gait, lean = GroundAdaptation(model), pattern.gait, np.array([-0.08, 0.03])
     weight = footing._weight
     for time in np.arange(0.0, gait.begin + 0.999 * gait.single_support, PERIOD):
         target = footing.feel(pattern.at(float(time)), balance, PERIOD, lean)
@@ -84,7 +84,7 @@ def test_feet_are_expected_to_land_on_ground_that_goes_on_as_it_lies_under_both(
 
 
 def test_a_foot_that_finds_no_ground_goes_down_to_it_and_only_the_other_bears_meanwhile(model, pattern, balance):
-    footing, gait = Footing(model), pattern.gait
+    footing, gait = GroundAdaptation(model), pattern.gait
     targets = walk(footing, pattern, balance, (0.0, -0.02), gait.begin + gait.step_time)
     late = [target for target in targets if target.right.height < -0.001]
     assert late[-1].right.height == pytest.approx(-0.02, abs=0.004)
@@ -95,7 +95,7 @@ def test_a_foot_that_finds_no_ground_goes_down_to_it_and_only_the_other_bears_me
 
 
 def test_the_body_follows_its_feet_without_swinging(model, pattern, balance):
-    footing, gait = Footing(model), pattern.gait
+    footing, gait = GroundAdaptation(model), pattern.gait
     pattern.follow((), 0.0)
     targets = walk(footing, pattern, balance, (0.02, 0.02), gait.begin + 4 * gait.step_time + 3.0)
     levels = np.array([target.ground for target in targets])
@@ -112,7 +112,7 @@ def command_of(zmp):
 
 
 def test_a_foot_on_its_heel_is_turned_about_it_until_it_is_pressed_where_it_shall_be(model, balance):
-    soles, weight = SoleYield(model), model.total_mass * GRAVITY
+    soles, weight = SoleCompliance(model), model.total_mass * GRAVITY
     balance.wrench_in_sole[0, 2] = weight
     balance.cop_in_sole[0] = heel = np.array([-0.1, 0.0])
     rise = 0.0
@@ -130,7 +130,7 @@ def test_a_foot_on_its_heel_is_turned_about_it_until_it_is_pressed_where_it_shal
 
 
 def test_a_foot_that_is_pressed_as_it_shall_be_is_not_turned(model, balance):
-    soles = SoleYield(model)
+    soles = SoleCompliance(model)
     balance.wrench_in_sole[0, 2] = model.total_mass * GRAVITY
     balance.cop_in_sole[0] = (0.02, -0.01)
     for _ in range(60):

@@ -13,7 +13,7 @@ from wholebody.behaviors.crawling import Crawling
 from wholebody.behaviors.lying_motions import KeyFrameMotions
 from wholebody.cli import application
 from wholebody.errors import BadGait
-from wholebody.locomotion.crawling.gait_frames import APART, crawl_frames
+from wholebody.locomotion.crawling.crawler import APART, crawl_frames
 from wholebody.locomotion.crawling.odometry import heading
 from wholebody.locomotion.walking.footsteps import Velocity
 from wholebody.motion import KeyFrames, files

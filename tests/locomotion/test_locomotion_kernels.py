@@ -11,8 +11,8 @@ from wholebody.locomotion.balance.region_stabilizer import share_of
 from wholebody.locomotion.balance.stabilizers import turned
 from wholebody.locomotion.balance.support_area import nearest_inside
 from wholebody.locomotion.walking.footsteps import Place, SoleRoom, border
+from wholebody.locomotion.walking.pattern import dcm_shift
 from wholebody.locomotion.walking.pendulum import ZmpPath
-from wholebody.locomotion.walking.step_adaptation import caught_by_a_step
 from wholebody.locomotion.walking.swing import Swing
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
@@ -66,7 +66,7 @@ def test_capture_by_a_step_is_the_integral_over_the_swing():
     way += math.exp(-omega * left)
     weight = (1 - math.exp(-omega * double_support)) / (omega * double_support)
     expected = weight - share * math.exp(omega * left) * way
-    assert caught_by_a_step(omega, share, left, double_support, 0.0) == pytest.approx(expected, rel=1e-7)
+    assert dcm_shift(omega, share, left, double_support, 0.0) == pytest.approx(expected, rel=1e-7)
 
 
 def test_the_border_of_a_polygon_is_its_greatest_y_and_nowhere_beside_it():

@@ -12,9 +12,8 @@ from wholebody.locomotion.balance.support_area import Soles, nearest_inside
 from wholebody.locomotion.walking.footsteps import Feet, Place, Velocity, along, in_place, to_place
 from wholebody.locomotion.walking.gait import SOLES, gait_of, standing
 from wholebody.locomotion.walking.legs import Legs
-from wholebody.locomotion.walking.pattern import Pattern
+from wholebody.locomotion.walking.pattern import Pattern, later
 from wholebody.locomotion.walking.swing import from_rest_to_rest
-from wholebody.locomotion.walking.target import later
 from wholebody.model import Model
 
 PERIOD = 0.005
@@ -162,11 +161,11 @@ def test_a_foot_led_elsewhere_takes_all_that_follows_along(model):
     walked(pattern, 1.2)
     before, target = pattern.steps, pattern.at(1.2)
     assert target.landing is not None
-    pattern.lead(Place(target.landing.x + 0.05, target.landing.y - 0.02, target.landing.yaw), 1.2)
+    pattern.redirect(Place(target.landing.x + 0.05, target.landing.y - 0.02, target.landing.yaw), 1.2)
     for old, new in zip(before, pattern.steps, strict=True):
         assert np.allclose(np.array(new.at) - np.array(old.at), (0.05, -0.02, 0.0))
     far = pattern.steps[0].at
-    pattern.lead(Place(far.x + 9.0, far.y, far.yaw), 1.2)
+    pattern.redirect(Place(far.x + 9.0, far.y, far.yaw), 1.2)
     assert pattern.steps[0].at.seen_from(pattern.feet.left).x == pytest.approx(pattern.gait.limits.in_need)
 
 

@@ -10,11 +10,11 @@ from wholebody.locomotion.walking.pendulum import (
     ContinuousSteps,
     LateralSway,
     Motion,
+    PreviewControl,
     ZmpPath,
     frequency,
     single_support,
 )
-from wholebody.locomotion.walking.preview import PreviewControl
 from wholebody.locomotion.walking.swing import from_rest_to_rest
 
 OMEGA = frequency(0.61)

@@ -152,7 +152,7 @@ def test_a_step_is_led_to_where_the_divergent_component_will_be(model, share):
     place = landing_instead(target, off, shift, 0.01)
     # The pendulum says where ξ is when the foot lands; the new plan asks for exactly that.
     grown = math.exp(target.omega * target.phase_left)
-    pattern.lead(place, target.time)
+    pattern.redirect(place, target.time)
     moved = pattern.at(target.time)
     assert (moved.dcm - target.dcm)[0] * grown == pytest.approx(0.01 + 0.002 * grown, rel=1e-6)
     assert landing_instead(target, off, np.array([0.06, 0.0]), 0.01) is None  # it comes back by itself

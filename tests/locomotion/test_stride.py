@@ -7,8 +7,8 @@ import pytest
 from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.locomotion.walking.gait import gait_of
+from wholebody.locomotion.walking.gait_tuning import SHARE, needed_speed
 from wholebody.locomotion.walking.legs import Legs
-from wholebody.locomotion.walking.stride import SHARE, needed_speed
 
 
 @pytest.mark.parametrize("name", ["minihubo", "hoap3"])

@@ -9,9 +9,9 @@ from wholebody import robots
 from wholebody.errors import BadGait
 from wholebody.locomotion.walking.footsteps import Footstep, Place
 from wholebody.locomotion.walking.gait import gait_of, standing
+from wholebody.locomotion.walking.gait_tuning import LegSwing, as_swung, by_cubics, leg_swing, via_of
 from wholebody.locomotion.walking.pattern import Pattern
 from wholebody.locomotion.walking.swing import Swing
-from wholebody.locomotion.walking.swing_via import LegSwing, as_swung, by_cubics, leg_swing, via_of
 from wholebody.model import DoublePendulum, Model
 
 START, GOAL = Place(0.0, 0.1, 0.0), Place(0.4, 0.12, 0.3)
@@ -39,7 +39,7 @@ def test_a_swing_goes_from_place_to_place_over_its_via_point_and_lands_at_rest(v
 
 def test_a_swing_led_elsewhere_arrives_there_with_no_jump_in_acceleration():
     swing, plain = Swing(START, GOAL, 0.0, 0.5, 0.05), Swing(START, GOAL, 0.0, 0.5, 0.05)
-    swing.lead(0.2, Place(0.3, 0.2, 0.0))
+    swing.redirect(0.2, Place(0.3, 0.2, 0.0))
     for one, other in zip(rates(swing, 0.2 + 2e-4), rates(plain, 0.2 - 2e-4), strict=True):
         assert np.allclose(one, other, atol=0.2)
     assert np.allclose(swing.at(0.5).place, (0.3, 0.2, 0.0))
@@ -47,7 +47,7 @@ def test_a_swing_led_elsewhere_arrives_there_with_no_jump_in_acceleration():
 
 def test_near_its_end_a_swing_is_not_led_any_more():
     swing = Swing(START, GOAL, 0.0, 0.5, 0.05)
-    swing.lead(0.45, Place(0.0, 0.2, 0.0))
+    swing.redirect(0.45, Place(0.0, 0.2, 0.0))
     assert np.allclose(swing.at(0.5).place, GOAL)
 
 

@@ -12,9 +12,8 @@ from wholebody.estimation import BalanceEstimator, SupportNoise
 from wholebody.locomotion.balance.dcm_stabilizer import MOVING_GROUND
 from wholebody.locomotion.balance.stabilizers import Command, turned
 from wholebody.locomotion.walking.gait import SOLES
-from wholebody.locomotion.walking.ground_adaptation import SoleYield
+from wholebody.locomotion.walking.ground_adaptation import SoleCompliance, turned_back
 from wholebody.locomotion.walking.pendulum import GRAVITY
-from wholebody.locomotion.walking.swing_levelling import turned_back
 from wholebody.locomotion.walking.walker import Walker
 from wholebody.model import Model
 from wholebody.simulation import Simulation
@@ -53,7 +52,7 @@ def stands(soles, balance, cycles=200):
 @pytest.mark.parametrize("rocking", [(1,), (0, 1)])
 def test_a_foot_on_its_edge_shows_nothing_and_is_turned_as_the_other_shows_that_lies_flat(stance, rocking):
     model, balance = stance
-    soles = SoleYield(model)
+    soles = SoleCompliance(model)
     stands(soles, balance)
     balance.sole_to_world[0, :3, :3] = turned(np.array([0.03, 0.05, 0.0]))
     balance.sole_to_world[1, :3, :3] = turned(np.array([-0.05, 0.0, 0.0]))
@@ -67,14 +66,14 @@ def test_a_foot_on_its_edge_shows_nothing_and_is_turned_as_the_other_shows_that_
 def test_it_begins_with_feet_as_they_stand(stance):
     model, balance = stance
     balance.sole_to_world[:, :3, :3] = turned(np.array([0.02, -0.06, 0.0]))
-    for sole in stands(SoleYield(model), balance, cycles=1):
+    for sole in stands(SoleCompliance(model), balance, cycles=1):
         assert sole[:3, 2] == pytest.approx(balance.sole_to_world[0, :3, 2], abs=1e-4)
 
 
 @pytest.mark.parametrize(("left", "right", "expected"), [(0.05, 0.08, 0.05), (0.05, 0.0, 0.0), (0.05, -0.05, 0.0)])
 def test_a_foot_that_swings_expects_of_the_ground_what_both_have_found(stance, left, right, expected):
     model, balance = stance
-    soles = SoleYield(model)
+    soles = SoleCompliance(model)
     for side, pitch in enumerate((left, right)):
         balance.sole_to_world[side, :3, :3] = turned(np.array([0.0, pitch, 0.0]))
     stands(soles, balance)

@@ -257,7 +257,9 @@ def recorded(most: int = 40) -> list[Call]:
 
 def call_parts(model: Any, rng: np.random.Generator) -> None:
     """Call the kernels that other kernels use, too, and those that a walk needs now and then."""
-    from wholebody.estimation.records import ATTITUDE, MOTION, numbers_of
+    from wholebody.estimation.attitude import ATTITUDE
+    from wholebody.estimation.support import Motion
+    from wholebody.messages import numbers_of, packed
 
     def some(*shape: int) -> Array:
         return rng.uniform(-1.0, 1.0, shape)
@@ -266,7 +268,7 @@ def call_parts(model: Any, rng: np.random.Generator) -> None:
         value = some(count)
         return value / np.sqrt(value @ value)
 
-    attitude, motion = np.zeros(1, ATTITUDE), np.zeros(1, MOTION)
+    attitude, motion = np.zeros(1, ATTITUDE), np.zeros(1, packed(Motion))
     attitude["orientation"], attitude["gyro"], motion["gyro"] = unit(4), some(3), some(3)
     x = np.concatenate([unit(4), some(6), *(part for _ in range(2) for part in (some(4), unit(4)))])
     square = np.array([(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)])

@@ -26,9 +26,9 @@ def _gains(walker: Walker) -> dict[str, Any]:
     """By path; a stabilizer may have none."""
     found = {
         "stabilizer": getattr(walker.stabilizer, "gains", None),
-        "recovery_foot": walker.level.gains,
-        "footing": walker.footing.gains,
-        "soles": walker.soles.gains,
+        "swing_levelling": walker.levelling.gains,
+        "ground_adaptation": walker.ground.gains,
+        "sole_compliance": walker.compliance.gains,
     }
     return {path: gains for path, gains in found.items() if gains is not None}
 

@@ -14,12 +14,13 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wholebody.behaviors.stand_up import Rising
-from wholebody.errors import BadFootsteps, BadGait, SensorLost, VelocityClamped
+import numpy as np
+
+from wholebody.errors import BadFootsteps, BadGait, BadState, SensorLost, VelocityClamped
 from wholebody.estimation import AnkleSpring, Balance
 from wholebody.locomotion.balance.recovery import closing_step
 from wholebody.locomotion.balance.support_area import Soles
-from wholebody.locomotion.walking import stride
+from wholebody.locomotion.walking import gait_tuning
 from wholebody.locomotion.walking.footsteps import (
     OTHER,
     OUTWARD,
@@ -34,11 +35,65 @@ from wholebody.locomotion.walking.footsteps import (
     in_place,
     to_place,
 )
-from wholebody.locomotion.walking.gait import Gait, need_soles
+from wholebody.locomotion.walking.gait import SOLES, Gait, need_soles
+from wholebody.locomotion.walking.pattern import Pattern
 from wholebody.locomotion.walking.walker import Walker
-from wholebody.messages import Reference, State
-from wholebody.model.layout import Integers
+from wholebody.messages import Mode, Reference, State
+from wholebody.model.layout import Array, Integers
 from wholebody.robots.robot import Robot
+
+LEVEL = 0.05
+"""m. Soles whose heights differ by more are not both on the way to the ground."""
+
+
+class StandingUp:
+    """Joints go from where they are to where they shall be, from rest to rest in some seconds."""
+
+    def __init__(self, walker: Walker, seconds: float) -> None:
+        if not 0.1 <= seconds <= 60.0:
+            raise BadState(f"to rise in {seconds} s; give 0.1 to 60")
+        self._walker, self._seconds = walker, seconds
+        self._begin: float | None = None
+
+    def cycle(self, state: State, reference: Reference) -> bool:
+        """Fill the reference; True when it stands, and the walker may go on."""
+        time = state.time
+        if self._begin is None:
+            self._start(state, time)
+        self._walker.estimator.update(state)  # so that it knows the attitude by the time it counts
+        assert self._begin is not None
+        s = min(1.0, (time - self._begin) / self._seconds)
+        share = s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
+        reference.position[:] = self._from + share * (self._to - self._from)
+        reference.mode[:], reference.mask[:] = Mode.POSITION, True
+        return s >= 1.0
+
+    def _start(self, state: State, time: float) -> None:
+        walker = self._walker
+        self._begin = time
+        self._from = np.array(state.reference)
+        feet = self._feet_as_they_are(np.array(state.position))
+        end = time + self._seconds
+        if feet is not None:
+            walker.pattern = Pattern(walker.gait, feet, end)
+        walker.begin_anew()
+        self._to = walker.stance(end)
+
+    def _feet_as_they_are(self, joints: Array) -> Feet | None:
+        """Seen from between them; None if they are too far apart, or at too different heights, to stand so."""
+        model = self._walker.model
+        q = model.neutral()
+        q[:7], q[7:] = (0, 0, 0, 0, 0, 0, 1), joints
+        snapshot = model.at(q)
+        soles = [snapshot.placement(model.surface(sole)) for sole in SOLES]
+        places = [Place(float(m[0, 3]), float(m[1, 3]), float(np.arctan2(m[1, 0], m[0, 0]))) for m in soles]
+        feet = Feet(*places)
+        level = abs(float(soles[0][2, 3] - soles[1][2, 3])) <= LEVEL
+        if not level or not self._walker.gait.limits.stand(feet):
+            return None
+        middle = feet.middle
+        return Feet(*(place.seen_from(middle) for place in feet))
+
 
 AHEAD = 3
 """Steps that are planned ahead: what comes later moves the centre of mass by less than a millimetre now."""
@@ -68,11 +123,11 @@ class Walking:
         self.walker = Walker(robot, gait, stabilizer, ankles, period)
         self._soles = Soles(robot, scale=0.8)
         if gait is None:
-            stride.fit(self.walker)
+            gait_tuning.fit(self.walker)
         self.trouble = ""
         self.up = False  # whether it has stood up, and balances
         self._fallen = False
-        self._rising: Rising | None = None
+        self._rising: StandingUp | None = None
         self._velocity: Velocity | None = None
         self._time = 0.0
         self._lost_since: float | None = None
@@ -88,7 +143,7 @@ class Walking:
         if self.up and not self.trouble:
             self.stop()
             return
-        self._rising = Rising(self.walker, seconds)
+        self._rising = StandingUp(self.walker, seconds)
         self.trouble, self.up, self._fallen, self._velocity, self._lost_since = "", False, False, None, None
 
     def walk(

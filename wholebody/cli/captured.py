@@ -23,7 +23,7 @@ from wholebody.channels import Channel, Reader
 from wholebody.drivers import Names
 from wholebody.errors import BadMotion, BadMotionFile, CannotImitate, ClockJumped
 from wholebody.estimation.support_view import SupportMessage, SupportView, draw, text, view_channel, view_of
-from wholebody.locomotion.crawling.gait_frames import crawl_frames
+from wholebody.locomotion.crawling.crawler import crawl_frames
 from wholebody.locomotion.walking.footsteps import Velocity
 from wholebody.messages import State
 from wholebody.model import Model

@@ -17,10 +17,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from wholebody import robots
-from wholebody.behaviors.crawling import Crawling
+from wholebody.behaviors.crawling import Crawling, SupportDisplay
 from wholebody.behaviors.crawling_client import CrawlingClient
 from wholebody.behaviors.imitation import Imitating, ImitatingBlindly
-from wholebody.behaviors.support_display import SupportDisplay
 from wholebody.cli.captured import Handed, Part, Unit, Up, fitting, opened, progress_shown
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.locomotion.crawling.gait import changes_of, crawls_by_feel, rough_gait_of

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from wholebody import _kernels
 from wholebody.errors import BadEstimator
-from wholebody.estimation.records import ATTITUDE, NOT_FINITE, SILENT, AttitudeMemory, numbers_of, read_only
-from wholebody.estimation.sensor_faults import Faults
+from wholebody.estimation.sensor_faults import NOT_FINITE, SILENT, Faults
+from wholebody.messages import Floats, Record, numbers_of, packed
 from wholebody.model.layout import Array
 from wholebody.rotations import matrix_of_quaternion, quaternion_of_tilt, turned
 
@@ -52,6 +52,34 @@ def check_deviations(noise: Any) -> None:
         value = getattr(noise, each.name)
         if not 0 < value < math.inf:
             raise BadEstimator(f"{type(noise).__name__}.{each.name} is {value}; give a positive number")
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same memory, not to be written by who gets it."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class AttitudeMemory(Record):
+    """Attitude of estimation.h."""
+
+    orientation: Annotated[Floats, 4]
+    gyro_bias: Annotated[Floats, 3]
+    covariance: Annotated[Floats, (6, 6)]
+    gyro: Annotated[Floats, 3]
+    accelerometer: Annotated[Floats, 3]
+    angular_velocity: Annotated[Floats, 3]
+    innovation: float
+    started: float
+    gyro_deviation: float
+    bias_drift: float
+    accelerometer_deviation: float
+    gravity: float
+    gate: float
+
+
+ATTITUDE = AttitudeMemory.of(packed(AttitudeMemory))
 
 
 class AttitudeFilter:

@@ -14,21 +14,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from wholebody import _kernels
-from wholebody.errors import BadEstimator
-from wholebody.estimation import records
-from wholebody.estimation.attitude import GRAVITY, WEIGHTLESS
+from wholebody.errors import BadEstimator, UnknownName, WrongRecord
+from wholebody.estimation import sensor_faults as flags
+from wholebody.estimation.attitude import GRAVITY, WEIGHTLESS, read_only
 from wholebody.estimation.contacts import ContactDetector, ContactSettings, Feet
-from wholebody.estimation.records import Readings, numbers_of, read_only
 from wholebody.estimation.sensor_faults import Faults, FrozenSensors, FrozenSettings
-from wholebody.estimation.support import AnkleSpring, SupportFilter, SupportNoise
-from wholebody.messages import Dtype, State
-from wholebody.model.layout import Array
+from wholebody.estimation.support import AnkleSpring, SupportFilter, SupportNoise, columns_of
+from wholebody.messages import Dtype, Floats, ForceTorques, Record, State, labels, numbers_of, offset, packed
+from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Buffer
 from wholebody.rotations import matrix_of_quaternion, quaternion_of_tilt
@@ -78,6 +77,79 @@ class Balance(NamedTuple):
         return np.asarray(matrix_of_quaternion(self.orientation) @ self.angular_velocity)
 
 
+class BalanceMemory(Record):
+    """BalanceMemory of estimation.h."""
+
+    least: float
+    gyro_deviation: float
+    accelerometer_deviation: float
+    unwatched: float
+    found_frozen: float
+    place: Annotated[Floats, 3]
+
+
+class Odometry(NamedTuple):
+    """FootOdometry of estimation.h: where feet stand and lean, one row each."""
+
+    anchor: Annotated[Floats, 3]
+    stands: Annotated[Floats, ()]
+    lean: Annotated[Floats, 2]
+
+
+class Readings:
+    """A state, and its fields as arrays for kernels."""
+
+    def __init__(self, model: Model, layout: Dtype) -> None:
+        self.layout = self._accepted = layout
+        memory = np.zeros(1, State.of(layout))
+        self._state: State = memory[0]
+        self.bytes = memory.view(np.uint8)
+        self.joints = _columns(model, layout)
+        self.motion: Array = floats_of(memory, "imu", 10)[0] if self._state.imu else np.zeros(10)
+        """Quaternion, angular velocity and acceleration of the IMU."""
+        self.places = _places(layout)
+
+    def take(self, state: State) -> None:
+        """Copy a state of the same layout."""
+        if state.dtype is not self._accepted:
+            if state.dtype != self.layout or labels(state.dtype) != labels(self.layout):
+                raise WrongRecord("this state is of another robot, or another kind, than the estimator was made for")
+            self._accepted = state.dtype
+        self.bytes[:] = np.frombuffer(state, np.uint8)
+
+    @property
+    def time(self) -> float:
+        """When it was measured."""
+        return self._state.time
+
+
+def floats_of(memory: npt.NDArray[Any], name: str, size: int) -> Array:
+    """The first numbers of each record of a field, as rows."""
+    field = memory[name]
+    dtype = field.dtype
+    rows = field.reshape(-1, 1).view(np.uint8).reshape(-1, dtype.itemsize)
+    numbers: Array = rows[:, : 8 * size].view(np.float64)
+    return numbers
+
+
+def _columns(model: Model, layout: Dtype) -> Integers:
+    """Where each joint of the model stands in a state."""
+    names = labels(layout)
+    for name in model.joint_names:
+        if name not in names:
+            raise UnknownName("joint of the state", name, names)
+    return np.array([names.index(name) for name in model.joint_names], np.int64)
+
+
+def _places(layout: Dtype) -> Integers:
+    """Where the kernel finds fields in a state, in bytes, in the order of `StateLayout`; no IMU is at −1."""
+    joints = (offset(layout, name) for name in ("position", "velocity", "reference", "measured"))
+    imu, wrench = offset(layout, "imu") if "imu" in (layout.names or ()) else -1, offset(layout, "force_torque")
+    imu_measured = offset(layout, "imu", "measured") - imu if imu >= 0 else 0
+    wrench_measured = offset(layout, "force_torque", "measured") - wrench
+    return np.array([*joints, imu, imu_measured, wrench, ForceTorques.record.itemsize, wrench_measured], np.int64)
+
+
 class BalanceEstimator:
     """Balance, cycle by cycle. Bad readings are counted in `faults`, and the estimate goes on without them."""
 
@@ -107,12 +179,12 @@ class BalanceEstimator:
         self._snapshot.storage[: model.nq] = model.neutral()
         self._written, storage, contact = _new_balance(len(self.feet))
         self.balance = Balance(*(read_only(each) for each in self._written))
-        odometry, memory = np.zeros(len(self.feet), records.FOOT_ODOMETRY), self._new_memory()
-        self._odometry = records.Odometry(*(odometry[field] for field in records.Odometry._fields))
+        odometry, memory = np.zeros(len(self.feet), packed(Odometry)), self._new_memory()
+        self._odometry = columns_of(Odometry, odometry)
         imus = model.robot.sensors_of("imu")
         handle = _kernels.estimation_balance(
             self._readings.bytes, self._readings.places, self._readings.joints, self.feet.places,
-            numbers_of(self.feet.geometry), numbers_of(odometry), numbers_of(memory), storage, contact,
+            self.feet.geometry, numbers_of(odometry), numbers_of(memory), storage, contact,
             model.sensor(imus[0].name) if imus else model.frame(model.robot.root),
         )  # fmt: skip
         self._parts = (
@@ -167,9 +239,9 @@ class BalanceEstimator:
     # --- one cycle ---------------------------------------------------------------------------------
 
     def _new_memory(self) -> npt.NDArray[np.void]:
-        numbers: npt.NDArray[np.void] = np.zeros(1, records.BALANCE_MEMORY)
+        numbers: npt.NDArray[np.void] = np.zeros(1, BalanceMemory.of(packed(BalanceMemory)))
         noise = self.filter.noise
-        memory: records.BalanceMemory = numbers[0]
+        memory: BalanceMemory = numbers[0]
         memory.least = 0.5 * self.contacts.settings.leaves * self.model.total_mass * GRAVITY
         memory.gyro_deviation, memory.accelerometer_deviation = noise.gyro, noise.accelerometer
         self._place = memory.place
@@ -178,19 +250,19 @@ class BalanceEstimator:
     def _count(self, wrong: int) -> None:
         """Count what was wrong with a state; `last` is what was found last."""
         faults = self.faults
-        if wrong & (records.ENCODER_FAULT | records.FORCE_FAULT):
+        if wrong & (flags.ENCODER_FAULT | flags.FORCE_FAULT):
             faults.not_finite += 1
-            encoder = wrong & records.ENCODER_FAULT
+            encoder = wrong & flags.ENCODER_FAULT
             faults.last = "an encoder" if encoder else "a force-torque sensor of the feet"
-        if wrong & records.STATE_FAULT:
+        if wrong & flags.STATE_FAULT:
             self.model.at(self._snapshot.shown.q, self._snapshot.shown.v)  # says what it refuses
-        if wrong & records.FROZEN_FAULT:
+        if wrong & flags.FROZEN_FAULT:
             faults.frozen += 1
             faults.last = self.frozen.first
-        faults.not_finite += bool(wrong & records.NOT_FINITE)
-        faults.silent += bool(wrong & records.SILENT)
-        if wrong & (records.NOT_FINITE | records.SILENT):
-            faults.last = "the IMU" if wrong & records.NOT_FINITE else "the accelerometer"
+        faults.not_finite += bool(wrong & flags.NOT_FINITE)
+        faults.silent += bool(wrong & flags.SILENT)
+        if wrong & (flags.NOT_FINITE | flags.SILENT):
+            faults.last = "the IMU" if wrong & flags.NOT_FINITE else "the accelerometer"
 
     def _begin(self) -> None:
         """Up is where the loaded soles say; if none is, the accelerometer, unless that reads much else than gravity.

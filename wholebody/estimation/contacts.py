@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from wholebody import _kernels
 from wholebody.errors import BadEstimator, MissingSensor
-from wholebody.estimation.records import CONTACT_SETTINGS, FOOT_GEOMETRY
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.support import convex_hull
@@ -43,6 +42,10 @@ class ContactSettings:
             raise BadEstimator(f"{self}: times must not be negative, `within` is at most 1, all else must be positive")
 
 
+SETTINGS = ("touches", "leaves", "debounce", "settles", "loaded", "deviation", "changes")
+"""ContactSettings of estimation.h."""
+
+
 class ContactDetector:
     """Feet that stand or do not, and whether they lie flat.
 
@@ -65,7 +68,7 @@ class ContactDetector:
         newtons = {name: weight * getattr(s, name) for name in ("touches", "leaves", "loaded", "deviation")}
         self._touches = weight * s.touches
         self.handle = _kernels.estimation_contacts(
-            np.array([newtons.get(name, getattr(s, name)) for name in CONTACT_SETTINGS]),
+            np.array([newtons.get(name, getattr(s, name)) for name in SETTINGS]),
             np.zeros((feet, 1, 3)) if edges is None else edges,
             self.contact, self.firm, self.probability, self._since,
         )  # fmt: skip
@@ -126,12 +129,9 @@ class Feet:
         return np.stack([self.ankles, self.soles, self.sensors], axis=1).astype(np.int64)
 
     @property
-    def geometry(self) -> npt.NDArray[np.void]:
-        """What is fixed between sensor, sole and ankle, for kernels."""
-        geometry = np.zeros(len(self), FOOT_GEOMETRY)
-        for name in ("at_sole", "at_ankle", "sole_from_ankle"):
-            geometry[name] = getattr(self, name)
-        return geometry
+    def geometry(self) -> Array:
+        """FootGeometry of estimation.h, of each foot: what is fixed between sensor, sole and ankle."""
+        return np.hstack([each.reshape(len(self), -1) for each in (self.at_sole, self.at_ankle, self.sole_from_ankle)])
 
     def edges(self, scale: float) -> Array:
         """The soles' outlines, scaled about their middles, as f × edges × 3: x y is inside where a x + b y ≤ c."""

@@ -27,6 +27,9 @@ IMUS, WIDEST = 2, 6
 
 Flags = npt.NDArray[np.bool_]
 
+NOT_FINITE, SILENT, ENCODER_FAULT, FORCE_FAULT, FROZEN_FAULT, STATE_FAULT = (1 << bit for bit in range(6))
+"""What kernels say was wrong with readings, as flags."""
+
 
 @dataclass(frozen=True)
 class FrozenSettings:

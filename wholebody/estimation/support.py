@@ -9,16 +9,15 @@ ankle says what it is, and no encoder is differentiated twice. So there are 9 st
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from wholebody import _kernels
 from wholebody.errors import BadEstimator
-from wholebody.estimation import records
 from wholebody.estimation.attitude import GRAVITY, LIKELY, check_deviations
-from wholebody.estimation.records import BODY, BODY_ERROR, FOOT, FOOT_ERROR, LEG, MOTION, Body, numbers_of
+from wholebody.messages import Floats, Record, numbers_of, packed
 from wholebody.model.layout import Array
 
 
@@ -68,35 +67,68 @@ class SupportNoise:
         check_deviations(self)
 
 
+class Body(Record):
+    """BodyState of estimation.h, about the IMU."""
+
+    orientation: Annotated[Floats, 4]
+    gyro_bias: Annotated[Floats, 3]
+    velocity: Annotated[Floats, 3]
+
+
+class Ankles(NamedTuple):
+    """FootState of estimation.h: the springs of ankles and the ground under feet, one row each."""
+
+    flexion: Annotated[Floats, 2]
+    flexion_rate: Annotated[Floats, 2]
+    ground: Annotated[Floats, 4]
+
+
 class Legs(NamedTuple):
-    """What encoders and force sensors say of each foot, from the IMU; all in one memory with the kernel."""
+    """Leg of estimation.h: what encoders and force sensors say of each foot, seen from the IMU, one row each."""
 
-    E: Array  # f × 3 × 3: unbent sole to IMU
-    p: Array  # f × 3: the ankle
-    p_dot: Array  # f × 3
-    torque: Array  # f × 2: of the ground about the ankle, in the axes of the sole; NaN if not measured
-    contact: Array  # f: 0 or 1
-    firm: Array  # f: 1 if the sole lies flat, 0 if it may rock on an edge
-    stood: Array  # f: `contact` of the cycle before
-    lay_flat: Array  # f: `firm` of the cycle before
-
-
-class _Ankles(NamedTuple):
-    """The springs of ankles and the ground under feet, one row each."""
-
-    flexion: Array
-    flexion_rate: Array
-    ground: Array
+    E: Annotated[Floats, (3, 3)]  # unbent sole to IMU
+    p: Annotated[Floats, 3]  # the ankle
+    p_dot: Annotated[Floats, 3]
+    turn: Annotated[Floats, 3]  # angular velocity against the IMU
+    torque: Annotated[Floats, 2]  # of the ground about the ankle, in the axes of the sole; NaN if not measured
+    contact: Annotated[Floats, ()]  # 0 or 1
+    firm: Annotated[Floats, ()]  # 1 if the sole lies flat, 0 if it may rock on an edge
+    stood: Annotated[Floats, ()]  # `contact` of the cycle before
+    lay_flat: Annotated[Floats, ()]  # `firm` of the cycle before
 
 
-class _Motion(NamedTuple):
-    """What an IMU says, one row each."""
+class Motion(NamedTuple):
+    """Motion of estimation.h: what an IMU says, one row each."""
 
-    gyro: Array
-    gyro_deviation: Array
-    accelerometer: Array
-    accelerometer_deviation: Array
-    up: Array  # zero if it says nothing of it
+    gyro: Annotated[Floats, 3]
+    gyro_deviation: Annotated[Floats, 3]
+    accelerometer: Annotated[Floats, 3]
+    accelerometer_deviation: Annotated[Floats, ()]
+    up: Annotated[Floats, 3]  # zero if it says nothing of it
+
+
+class SupportMemory(Record):
+    """SupportMemory of estimation.h, from one cycle to the next."""
+
+    gyro: Annotated[Floats, 3]
+    accelerometer: Annotated[Floats, 3]
+    surprise: float
+    rows: float
+
+
+BODY, FOOT, SUPPORT_MEMORY = Body.of(packed(Body)), packed(Ankles), SupportMemory.of(packed(SupportMemory))
+BODY_ERROR, FOOT_ERROR = 9, 7
+"""Numbers of an error: quaternions are off by rotation vectors."""
+SETTINGS = (
+    *("bias_drift", "inclinometer", "sole", "ankle", "rocking", "torque", "free_velocity", "vibration", "flexing"),
+    *("creep", "slip", "level", "heading", "flexion", "flexion_rate", "stiffness", "damping", "gravity", "gate"),
+)
+C = TypeVar("C", bound=tuple[Any, ...])
+
+
+def columns_of(kind: type[C], records: npt.NDArray[Any]) -> C:
+    """Each field of all records as one array."""
+    return kind(*(records[name] for name in records.dtype.names or ()))
 
 
 class SupportFilter:
@@ -113,8 +145,7 @@ class SupportFilter:
         size = BODY_ERROR + FOOT_ERROR * feet
         self._x, self._P = np.zeros((BODY.itemsize + feet * FOOT.itemsize) // 8), np.zeros((size, size))
         body: Body = self._x[: BODY.itemsize // 8].view(BODY)[0]
-        feet_records = self._x[BODY.itemsize // 8 :].view(FOOT)
-        ankles = _Ankles(*(feet_records[field] for field in _Ankles._fields))
+        ankles = columns_of(Ankles, self._x[BODY.itemsize // 8 :].view(FOOT))
         self.orientation: Array = body.orientation
         """The quaternion x y z w, IMU to world; like all that follow, in the kernel's own memory."""
         self.gyro_bias: Array = body.gyro_bias
@@ -127,11 +158,9 @@ class SupportFilter:
         """Of roll and pitch, rad/s: feet × 2."""
         self.ground: Array = ankles.ground
         """The orientation of the ground under each foot, x y z w: feet × 4."""
-        legs, motion = np.zeros(feet, LEG), np.zeros(1, MOTION)
-        self._reading = _Motion(*(motion[field] for field in _Motion._fields))
-        memory = np.zeros(1, records.SUPPORT_MEMORY)
-        self._memory: records.SupportMemory = memory[0]
-        self.legs = Legs(*(legs[field] for field in Legs._fields))
+        legs, motion, memory = np.zeros(feet, packed(Legs)), np.zeros(1, packed(Motion)), np.zeros(1, SUPPORT_MEMORY)
+        self._memory: SupportMemory = memory[0]
+        self.legs, self._reading = columns_of(Legs, legs), columns_of(Motion, motion)
         self.legs.E[:] = np.eye(3)
         self._settings = _settings(noise, spring)
         self.handle = _kernels.estimation_support(
@@ -188,4 +217,4 @@ def _settings(noise: SupportNoise, spring: AnkleSpring | None) -> Array:
         known |= {"stiffness": 0.0, "damping": 0.0, "flexion": 0.0, "flexion_rate": 0.0}
     else:
         known |= asdict(spring)
-    return np.array([known[name] for name in records.SUPPORT_SETTINGS])
+    return np.array([known[name] for name in SETTINGS])

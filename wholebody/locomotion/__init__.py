@@ -3,8 +3,7 @@
 from wholebody.locomotion.balance.stabilizers import Command, Stabilizer, stabilizer_named
 from wholebody.locomotion.walking.footsteps import Feet, Footstep, Place, StepLimits, Velocity
 from wholebody.locomotion.walking.gait import Gait, gait_of
-from wholebody.locomotion.walking.pattern import Pattern
-from wholebody.locomotion.walking.target import Target
+from wholebody.locomotion.walking.pattern import Pattern, Target
 from wholebody.locomotion.walking.walker import Walker
 
 __all__ = [

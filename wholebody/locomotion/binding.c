@@ -83,8 +83,10 @@ PyMethodDef locomotion_methods[] = {
      "locomotion_lead_servos(servos, tree, snapshot, joints, velocities, acceleration, rotation, left, right, zmp, "
      "left_share, told)."},
     {"locomotion_legs", METHOD(locomotion_legs),
-     "locomotion_legs(left, right, left_columns, right_columns, joints): the handle of two legs in closed form."},
+     "locomotion_legs(left, right, left_columns, right_columns, joints, tasks): the handle of two legs in closed form."},
+    {"locomotion_aim_legs", METHOD(locomotion_aim_legs),
+     "locomotion_aim_legs(legs, com, rotation, left, right): set the goals of the tasks."},
     {"locomotion_put_legs", METHOD(locomotion_put_legs),
-     "locomotion_put_legs(legs, tree, snapshot, com, rotation, left, right, rounds): how far a sole stays away, or -1."},
+     "locomotion_put_legs(legs, tree, snapshot, rounds): to the goals; how far a sole stays away, or -1."},
     {0},
 };

@@ -44,6 +44,7 @@ FUNCTION(locomotion_turn_sole);
 FUNCTION(locomotion_servos);
 FUNCTION(locomotion_lead_servos);
 FUNCTION(locomotion_legs);
+FUNCTION(locomotion_aim_legs);
 FUNCTION(locomotion_put_legs);
 
 #endif

@@ -125,7 +125,7 @@ typedef struct {
 /* anchoring.c */
 void anchor_balance(const Anchoring *anchoring, const PlannedFoot feet[2]);
 
-/* How ground is felt; see FootingGains, here in N, m and 1/s. */
+/* How ground is felt; see GroundAdaptationGains, here in N, m and 1/s. */
 typedef struct {
     double touch, bears, descend, deepest, give, follow;
 } GroundGains;
@@ -156,7 +156,7 @@ typedef struct {
 /* ground_contact.c: true if a foot came down before its time. */
 bool find_ground(const GroundGains *gains, GroundContact *contact, GroundStep *step);
 
-/* How feet yield; see YieldGains, here in m, N, 1/s and rad. */
+/* How feet yield; see SoleComplianceGains, here in m, N, 1/s and rad. */
 typedef struct {
     double turn, hurry, usual, loaded, follow, level, fastest, most, flat;
     double weight;

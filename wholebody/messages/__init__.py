@@ -35,7 +35,19 @@ from wholebody.messages.layouts import (
     tick,
     timing,
 )
-from wholebody.messages.record import Booleans, Dtype, Floats, Integers, Record, Rows, Texts, new, watched
+from wholebody.messages.record import (
+    Booleans,
+    Dtype,
+    Floats,
+    Integers,
+    Record,
+    Rows,
+    Texts,
+    new,
+    numbers_of,
+    packed,
+    watched,
+)
 from wholebody.messages.views import (
     Base,
     BoardCommand,
@@ -97,7 +109,9 @@ __all__ = [
     "event",
     "labels",
     "new",
+    "numbers_of",
     "offset",
+    "packed",
     "reference",
     "report",
     "state",

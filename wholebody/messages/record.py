@@ -131,6 +131,17 @@ class Record(_Void, metaclass=_Fields):
             return array
 
 
+def packed(kind: type) -> Dtype:
+    """The layout of annotated fields one after the other: `float`, or `Annotated[Floats, shape]`, of float64 each."""
+    hints = get_type_hints(kind, include_extras=True).items()
+    return np.dtype([(name, "f8", *getattr(hint, "__metadata__", ())) for name, hint in hints])
+
+
+def numbers_of(records: npt.NDArray[Any]) -> Floats:
+    """All numbers of records of float64 fields in one row, in the same memory."""
+    return records.reshape(-1).view(np.float64)
+
+
 M = TypeVar("M", bound=np.generic)
 R = TypeVar("R", bound=Record)
 

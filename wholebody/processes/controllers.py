@@ -12,13 +12,13 @@ import numpy as np
 
 from wholebody import robots
 from wholebody.behaviors import Walking, crawling_goals, reaching_goals, walking_goals
-from wholebody.behaviors.crawling import Crawling
+from wholebody.behaviors.crawling import Crawling, SupportDisplay
 from wholebody.behaviors.crawling_server import CrawlingServer
 from wholebody.behaviors.gait_parameters import crawling_parameters, walking_parameters
 from wholebody.behaviors.limb_server import NOBODY, LimbDesk, LimbServer
 from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.reaching_server import ReachingServer
-from wholebody.behaviors.support_display import SupportDisplay
+
 from wholebody.behaviors.walking_server import WalkingServer
 from wholebody.channels import Channel, Reader
 from wholebody.drivers import Names

@@ -24,7 +24,7 @@ from wholebody.estimation import Balance, SupportNoise
 from wholebody.locomotion.balance.recovery import landing_instead
 from wholebody.locomotion.balance.stabilizers import Command, as_planned
 from wholebody.locomotion.balance.support_area import Soles, nearest_inside, scaled
-from wholebody.locomotion.walking.target import Target
+from wholebody.locomotion.walking.pattern import Target
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit

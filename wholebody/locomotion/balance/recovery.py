@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from wholebody.locomotion.walking.footsteps import OTHER, OUTWARD, Feet, Footstep, Place, Side
 from wholebody.locomotion.walking.gait import Gait
-from wholebody.locomotion.walking.target import Target
+from wholebody.locomotion.walking.pattern import Target
 from wholebody.model.layout import Array
 
 RUNS_AWAY = 0.6
@@ -18,7 +18,7 @@ def landing_instead(target: Target, off: Array, shift: Array, threshold: float) 
     """Where to put the foot that swings, if ξ will be off by more than a threshold when it lands.
 
     With the ground pushing `shift` away from where it was to push, ξ − ξ_ref grows to shift + (off − shift) eᵚᵗ; what
-    will have come back by then needs no step. A step further by one takes only `target.caught` of that.
+    will have come back by then needs no step. A step further by one takes only `target.dcm_shift` of that.
     """
     goal = target.landing
     if goal is None:
@@ -27,7 +27,7 @@ def landing_instead(target: Target, off: Array, shift: Array, threshold: float) 
     for i, (is_off, shifts) in enumerate(zip(off.tolist(), shift.tolist(), strict=True)):
         will_be = shifts + (is_off - shifts) * grows
         if will_be * is_off > 0.0:
-            then[i] = will_be / target.caught
+            then[i] = will_be / target.dcm_shift
     if math.hypot(*then) < threshold:
         return None
     return Place(goal.x + then[0], goal.y + then[1], goal.yaw)

@@ -28,8 +28,8 @@ from wholebody.locomotion.balance.momentum_sharing import Arms, Sharing, Waist
 from wholebody.locomotion.balance.recovery import landing_instead
 from wholebody.locomotion.balance.stabilizers import Command, as_planned, turned, upright
 from wholebody.locomotion.balance.support_area import Soles, nearest_inside, scaled
+from wholebody.locomotion.walking.pattern import Target
 from wholebody.locomotion.walking.pendulum import GRAVITY
-from wholebody.locomotion.walking.target import Target
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit

@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from wholebody import messages
 from wholebody.errors import BadGait, GroundMissing, SensorLost
 from wholebody.estimation.limb_loads import LimbLoads
 from wholebody.locomotion.crawling.footholds import DriftedGround, Ground
@@ -21,13 +22,14 @@ from wholebody.locomotion.crawling.landing import Landing
 from wholebody.locomotion.crawling.odometry import CrawlOdometry, Root, desired, heading
 from wholebody.locomotion.crawling.pattern import ORIGIN, CrawlPattern
 from wholebody.locomotion.crawling.step import CrawlTarget
-from wholebody.locomotion.walking.footsteps import Place
+from wholebody.locomotion.walking.footsteps import Place, Velocity
 from wholebody.locomotion.walking.pendulum import GRAVITY
 from wholebody.messages import Mode, Reference, State
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.motion.capture.gait import CRAWLING
 from wholebody.motion.capture.limbs import limbs_of
+from wholebody.motion.keyframes import KeyFrame, KeyFrames
 from wholebody.robots.robot import Robot
 from wholebody.rotations import matrix_of_quaternion
 
@@ -202,3 +204,55 @@ class Crawler:
         self._planned_rotation[:] = matrix_of_quaternion(self.q[3:7])
         lead = self.efforts.lead(self.q, self.joints.step, self._load(target))
         return np.asarray(np.clip(self.q[7:] + lead, self._lower, self._upper))
+
+
+APART = 0.15
+"""s: at most from one frame to the next."""
+LONGEST = 60.0
+"""s of a gait, after which it does not come to rest any more."""
+DIGITS = 4
+"""Of joint positions in the file."""
+
+
+def crawl_frames(robot: Robot, velocity: Velocity, cycles: float) -> KeyFrames:
+    """Crawl at a velocity (m/s, m/s, rad/s) for so many cycles, each four steps."""
+    if not all(map(math.isfinite, (*velocity, cycles))) or cycles <= 0 or not any(velocity):
+        raise BadGait(f"{cycles} cycles at {tuple(velocity)} are no crawl; give a velocity, and a number above zero")
+    crawler = Crawler(robot)
+    crawler.feedback = False
+    state, reference = messages.new(robot.state_dtype()), messages.new(robot.reference_dtype())
+    crawler.pattern.velocity = velocity
+    frames = [_frame(crawler, 2.0, "rest")]
+    time, since, bearing = 0.0, 0.0, crawler.target.bearing
+    while time < LONGEST:
+        time += crawler.period
+        state.time = time
+        crawler.cycle(state, reference)
+        if crawler.pattern.steps >= 4 * cycles:
+            crawler.pattern.velocity = Velocity()
+        done = crawler.pattern.steps >= 4 * cycles and crawler.pattern.standing
+        if done or crawler.target.bearing != bearing or time - since > APART - crawler.period / 2:
+            frames.append(_frame(crawler, time - since, "rest" if done else _phase(crawler, bearing)))
+            since, bearing = time, crawler.target.bearing
+        if done:
+            return KeyFrames(robot, tuple(frames), "the crawl", "monotone")
+    raise BadGait(f"at {tuple(velocity)} the robot does not come to rest within {LONGEST:.0f} s; crawl fewer cycles")
+
+
+def _frame(crawler: Crawler, duration: float, name: str) -> KeyFrame:
+    limbs = zip(crawler.limbs, crawler.target.bearing, strict=True)
+    contacts = tuple(limb.frame for limb, bears in limbs if bears)
+    moving = crawler.model.robot.moving
+    lower, upper = (np.array([getattr(joint, end) for joint in moving]) for end in ("lower", "upper"))
+    position = np.clip(np.round(crawler.command, DIGITS), lower, upper)
+    return KeyFrame(position, round(duration, DIGITS), name, contacts)
+
+
+def _phase(crawler: Crawler, before: tuple[bool, ...]) -> str:
+    """What happens at a frame: which limb lifts, swings or comes down; the centre of mass leans, if none does."""
+    for limb, was, bears in zip(crawler.limbs, before, crawler.target.bearing, strict=True):
+        if not bears:
+            return f"{limb.part} lifts" if was else f"{limb.part} swings"
+        if not was:
+            return f"{limb.part} comes down"
+    return "leans"

@@ -13,16 +13,20 @@ are a thousand times apart. Nothing is switched when a limb lifts, so that joint
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from wholebody import _kernels
-from wholebody.kinematics.inverse_rates import rotation_gap
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
 from wholebody.motion.capture.limbs import ImitatingLimb, moving_joints
+from wholebody.parameters import Unit
+from wholebody.tasks import CartesianPositionTask, CenterOfMassTask, Orientation3DTask, Task, kinds
+from wholebody.tasks.vectors import Vector2
 
 LIMB, COM = 30000.0, 30000.0
 """Weights per m²."""
@@ -49,16 +53,107 @@ NOT_HIGHER = np.zeros(4)
 """Ground behind limbs that is as high as they are."""
 
 
+@dataclass(eq=False, repr=False)
+class FootBehindKneeTask(Task):
+    """Keep a foot straight behind its knee: e = a · (p_knee − p_foot).
+
+    aside  a: x and y in world, to the left of the body
+    """
+
+    foot: int
+    knee: int
+    aside: Annotated[Vector2, Unit("1")] = 0.0
+    row_count = 1
+    goals: ClassVar[dict[str, Any]] = {}
+
+    def error(self, snapshot: Snapshot) -> Array:
+        """How far to the right of its place the foot is."""
+        return np.array([self.aside @ (snapshot.position(self.knee) - snapshot.position(self.foot))[:2]])
+
+    def jacobian(self, snapshot: Snapshot) -> Array:
+        """a · (J_foot − J_knee)."""
+        row: Array = self.aside @ (snapshot.jacobian(self.foot)[:2] - snapshot.jacobian(self.knee)[:2])
+        return row[None]
+
+
+@dataclass(eq=False, repr=False)
+class PalmFlatTask(Task):
+    """Let a palm lie flat: e = n × z of its normal n, about x and y of the world."""
+
+    palm: int
+    row_count = 2
+    goals: ClassVar[dict[str, Any]] = {}
+
+    def error(self, snapshot: Snapshot) -> Array:
+        """(n_y, −n_x)."""
+        normal = snapshot.rotation(self.palm)[:, 2]
+        return np.array([normal[1], -normal[0]])
+
+    def jacobian(self, snapshot: Snapshot) -> Array:
+        """Of its rotation about x and y."""
+        return snapshot.jacobian(self.palm)[3:5]
+
+
+class WeightedTasks:
+    """Tasks with weights as one least-squares problem: columns √w Jᵀ and errors √w e."""
+
+    def __init__(self, model: Model, weights: Mapping[Task, float]) -> None:
+        self.model, self._parts, count = model, list[_Part](), 0
+        at = model.at(model.neutral())
+        for task in weights:
+            own = task.describe(model).kind == kinds.CUSTOM
+            rows = slice(count, count + len(task.error(at)))
+            most, count = task.count_rows(), rows.stop
+            self._parts.append(_Part(task, own, rows, np.zeros((model.nv, most)), np.zeros((5, most))))
+        self.columns, self.errors, self._scales = np.zeros((model.nv, count)), np.zeros(count), np.zeros(count)
+        for task, weight in weights.items():
+            self.weigh(task, weight)
+
+    def rows_of(self, task: Task) -> slice:
+        """Which rows are those of a task."""
+        return next(part.rows for part in self._parts if part.task is task)
+
+    def weigh(self, task: Task, weight: float) -> None:
+        """Give a task another weight."""
+        self._scales[self.rows_of(task)] = math.sqrt(weight)
+
+    def evaluate(self, at: Snapshot) -> None:
+        """Fill in columns and errors."""
+        columns, errors = self.columns, self.errors
+        for task, own, rows, jacobian, values in self._parts:
+            if own:
+                columns[:, rows], errors[rows] = task.jacobian(at).T, task.error(at)
+            else:
+                _kernels.tasks_rows(task.handle(self.model), self.model.tree, at.handle, jacobian, values)
+                count = rows.stop - rows.start
+                columns[:, rows], errors[rows] = jacobian[:, :count], values[0, :count]
+        columns *= self._scales
+        errors *= self._scales
+
+
+class _Part(NamedTuple):
+    """Where the rows of a task go."""
+
+    task: Task
+    own: bool  # evaluated in Python
+    rows: slice
+    jacobian: Array  # nv × the most rows that it can have
+    values: Array
+
+
 class CrawlJoints:
-    """Solves one cycle after the other; feet are as high as in a stance on the ground, joints stay near home."""
+    """Solves one cycle after the other; feet are as high as in a stance on the ground, joints stay near home.
+
+    `tasks` are those that inverse kinematics takes too: places of the limbs, the centre of mass, how the trunk is
+    turned, palms, and heights and places of the feet that are carried behind knees.
+    """
 
     def __init__(
         self, model: Model, limbs: tuple[ImitatingLimb, ...], stance: Array, home: Array, pitch: float
     ) -> None:
-        self.model, self.limbs, self.home = model, limbs, home
+        self.model, self.limbs, self.home, self._pitch = model, limbs, home, pitch
         at = model.at(stance)
         self.frames = [model.frame(limb.frame) for limb in limbs]
-        self._root = model.frame(model.robot.root)
         self._clearances = [limb.clearance - (FIRM_KNEES if limb.behind else 0.0) for limb in limbs]
         self._outlines = [np.array(limb.outline) for limb in limbs]
         self._feet = [
@@ -66,11 +161,15 @@ class CrawlJoints:
             for index, limb in enumerate(limbs)
             if limb.behind
         ]
-        self._palms = [index for index, limb in enumerate(limbs) if not limb.behind]
-        c, s = math.cos(pitch), math.sin(pitch)
-        self._turned = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
-        self._wanted, self._trunk, self._foot = np.zeros(12), np.sqrt([ROLL, TRUNK, TRUNK]), math.sqrt(FOOT)
+        self._limbs = [CartesianPositionTask(limb.part, limb.frame, 0.0) for limb in limbs]
+        self._com: CenterOfMassTask | CartesianPositionTask = CenterOfMassTask("com", 0.0, axes="xy")
         self._from_com: Array | None = None
+        self._heights = [
+            CartesianPositionTask(f"{limb.part}_foot", limb.behind, 0.0, axes="z") for limb in limbs if limb.behind
+        ]
+        self._behind = [FootBehindKneeTask(f"{f}_behind", f, self.frames[index]) for index, f, _ in self._feet]
+        self._trunk = Orientation3DTask("trunk", model.robot.root, (0.0, 0.0, 0.0, 1.0))
+        self._trunk_scales = np.sqrt([ROLL, TRUNK, TRUNK])  # along the axes of the body
         self._lowest = -math.inf  # m, of how far knees are over the ground, as their feet follow them
         moving = set(moving_joints(model.robot, limbs)) | {name for limb in limbs for name in limb.joints}
         weights = [BASE] * 6 + [HOME + STEADY + SLOW if name in moving else STILL for name in model.joint_names]
@@ -78,11 +177,20 @@ class CrawlJoints:
         self._lower, self._upper = (
             np.array([getattr(joint, end) for joint in model.robot.moving]) for end in ("lower", "upper")
         )
-        rows = 3 * len(limbs) + 2 + 2 * len(self._feet) + 3 + 2 * len(self._palms)
-        self._J, self._e = np.zeros((rows, model.nv)), np.zeros(rows)
         self._low, self._high = np.full(model.nv, -np.inf), np.full(model.nv, np.inf)
-        self._A, self._y, self.step = np.zeros((rows, rows)), np.zeros(rows), np.zeros(model.nv)
-        self._stopped = np.zeros(model.nv, np.int64)
+        self._stopped, self.step = np.zeros(model.nv, np.int64), np.zeros(model.nv)
+        self._weigh()
+
+    def _weigh(self) -> None:
+        """Lay out the rows of all tasks."""
+        weights: dict[Task, float] = dict.fromkeys(self._limbs, LIMB) | {self._com: COM}
+        for height, behind in zip(self._heights, self._behind, strict=True):
+            weights |= {height: FOOT, behind: BEHIND}
+        palms = [frame for frame, limb in zip(self.frames, self.limbs, strict=True) if not limb.behind]
+        weights |= {self._trunk: 1.0} | {PalmFlatTask(f"palm {frame}", frame): PALM for frame in palms}
+        self.tasks, self._rows = tuple(weights), WeightedTasks(self.model, weights)
+        count = len(self._rows.errors)
+        self._A, self._y, self._trunk_rows = np.zeros((count, count)), np.zeros(count), self._rows.rows_of(self._trunk)
 
     def solve(
         self, q: Array, places: Array, ground: Array, com: Array, yaw: float, behind: Array = NOT_HIGHER
@@ -91,24 +199,43 @@ class CrawlJoints:
 
         behind is how much higher than a limb the ground behind it is, below its shin.
         """
-        J, e = self._rows(self.model.at(q), places, ground, behind, com, yaw)
+        at, rows = self.model.at(q), self._rows
+        self._aim(at, places, ground, behind, com, yaw)
+        rows.evaluate(at)
+        c, s, trunk = math.cos(yaw), math.sin(yaw), self._trunk_rows
+        along = self._trunk_scales[:, None] * np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
+        rows.columns[:, trunk], rows.errors[trunk] = rows.columns[:, trunk] @ along.T, along @ rows.errors[trunk]
         self._wish[6:] = (HOME * (self.home - q[7:]) + STEADY * self.step[6:]) / (HOME + STEADY + SLOW)
         self._low[6:], self._high[6:] = NEARING * (self._lower - q[7:]), NEARING * (self._upper - q[7:])
-        columns = np.ascontiguousarray(J.T)
         _kernels.kinematics_boxed_step(
-            columns, e, self._mobility, self._wish, 1.0, self._low, self._high, self._stopped, self._A, self._y,
-            self.step,
+            rows.columns, rows.errors, self._mobility, self._wish, 1.0, self._low, self._high, self._stopped, self._A,
+            self._y, self.step,
         )  # fmt: skip
         return self.model.integrate(q, self.step, 1.0)
 
+    def _aim(self, at: Snapshot, places: Array, ground: Array, behind: Array, com: Array, yaw: float) -> None:
+        """Set the goals of all tasks."""
+        for task, place in zip(self._limbs, self.frames_on(at, places), strict=True):
+            task.goal[:] = place
+        self._com.goal[:2] = com if self._from_com is None else com + self._from_com
+        aside = (-math.sin(yaw), math.cos(yaw))
+        for (index, _, height), foot, straight in zip(self._feet, self._heights, self._behind, strict=True):
+            lift = max(self._lowest, float(places[index, 2] - ground[index]))
+            foot.goal[2] = height + (ground[index] + behind[index]) + lift + min(FOLDED * lift, MOST_FOLDED)
+            straight.aside[:] = aside
+        (sz, cz), (sy, cy) = ((math.sin(half), math.cos(half)) for half in (yaw / 2, self._pitch / 2))
+        self._trunk.goal[:] = -sz * sy, cz * sy, sz * cy, cz * cy  # pitched, then turned
+
     def without_com(self, q: Array) -> None:
         """From now on the trunk goes where the centre of mass would, as far from it as it is at q: a control arm."""
-        at = self.model.at(q)
-        self._from_com = at.position(self._root)[:2] - at.com_in_world[:2]
+        at, root = self.model.at(q), self.model.robot.root
+        self._com = CartesianPositionTask("trunk_place", root, 0.0, axes="xy")
+        self._from_com = at.position(self.model.frame(root))[:2] - at.com_in_world[:2]
+        self._weigh()
 
     @property
     def modulates(self) -> bool:
-        """Whether there are rows of the centre of mass."""
+        """Whether a task holds the centre of mass."""
         return self._from_com is None
 
     def bend_less(self) -> None:
@@ -119,7 +246,9 @@ class CrawlJoints:
         find its ground: else they find it first.
         """
         robot = self.model.robot
-        self._trunk[1], self._foot, self._lowest = math.sqrt(LEVEL), math.sqrt(CARRIED), 0.0
+        self._trunk_scales[1], self._lowest = math.sqrt(LEVEL), 0.0
+        for height in self._heights:
+            self._rows.weigh(height, CARRIED)
         for name in robot.groups.get("torso", ()):
             joint = robot.joint_names.index(name)
             self._lower[joint] = max(self._lower[joint], self.home[joint] - BENT)
@@ -137,49 +266,6 @@ class CrawlJoints:
         for index, (frame, outline) in enumerate(zip(self.frames, self._outlines, strict=True)):
             result[index, 2] += self._clearances[index] - (outline @ at.rotation(frame)[2, :2]).min()
         return np.asarray(result)
-
-    def _rows(
-        self, at: Snapshot, places: Array, ground: Array, behind: Array, com: Array, yaw: float
-    ) -> tuple[Array, Array]:
-        """All rows, times the roots of their weights."""
-        J, e, row = self._J, self._e, 0
-        targets = self.frames_on(at, places)
-        for index, frame in enumerate(self.frames):
-            J[row : row + 3] = math.sqrt(LIMB) * at.jacobian(frame)[:3]
-            e[row : row + 3] = math.sqrt(LIMB) * (targets[index] - at.position(frame))
-            row += 3
-        if self._from_com is None:
-            J[row : row + 2] = math.sqrt(COM) * at.com_jacobian[:2]
-            e[row : row + 2] = math.sqrt(COM) * (com - at.com_in_world[:2])
-        else:
-            J[row : row + 2] = math.sqrt(COM) * at.jacobian(self._root)[:2]
-            e[row : row + 2] = math.sqrt(COM) * (com + self._from_com - at.position(self._root)[:2])
-        row += 2
-        c, s = math.cos(yaw), math.sin(yaw)
-        left = np.array([-s, c])
-        for index, foot, height in self._feet:
-            lift = max(self._lowest, float(places[index, 2] - ground[index]))
-            J[row] = self._foot * at.jacobian(foot)[2]
-            e[row] = self._foot * (
-                height + (ground[index] + behind[index]) + lift + min(FOLDED * lift, MOST_FOLDED) - at.position(foot)[2]
-            )
-            row += 1
-            knee = self.frames[index]
-            J[row] = math.sqrt(BEHIND) * (left @ (at.jacobian(foot)[:2] - at.jacobian(knee)[:2]))
-            e[row] = -math.sqrt(BEHIND) * (left @ (at.position(foot)[:2] - at.position(knee)[:2]))
-            row += 1
-        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        self._wanted[:9] = (turn @ self._turned).ravel()
-        weights = self._trunk[:, None] * turn.T  # along the axes of the body
-        gap = rotation_gap(self._wanted[:9], at.placement(self._root))
-        J[row : row + 3], e[row : row + 3] = weights @ at.jacobian(self._root)[3:], weights @ gap
-        row += 3
-        for index in self._palms:
-            normal = at.rotation(self.frames[index])[:, 2]
-            J[row : row + 2] = math.sqrt(PALM) * at.jacobian(self.frames[index])[3:5]
-            e[row : row + 2] = math.sqrt(PALM) * normal[1], -math.sqrt(PALM) * normal[0]
-            row += 2
-        return J, e
 
 
 LEAST_LOAD = 1e-4

@@ -12,9 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from wholebody.errors import GroundMissing
-from wholebody.locomotion.crawling.limb_paths import KNEES
 from wholebody.locomotion.crawling.pattern import HAND_OVER
-from wholebody.locomotion.crawling.step import CrawlTarget
+from wholebody.locomotion.crawling.step import KNEES, CrawlTarget
 from wholebody.model.support import SupportPolygon
 from wholebody.motion.capture.gait import CRAWLING
 from wholebody.motion.capture.imitator import deepest

@@ -16,18 +16,20 @@ import numpy as np
 
 from wholebody.locomotion.crawling.footholds import Ground, LevelGround, beside
 from wholebody.locomotion.crawling.gait import CrawlGait
-from wholebody.locomotion.crawling.limb_paths import (
+from wholebody.locomotion.crawling.step import (
     HIGH,
     KNEES,
+    CrawlStep,
+    CrawlTarget,
     behind_of,
     bow_of,
+    bump,
     foothold_of,
     lean_of,
     objection_to,
     safe_lift,
     seconds_of,
 )
-from wholebody.locomotion.crawling.step import CrawlStep, CrawlTarget, bump
 from wholebody.locomotion.walking.footsteps import Place, Velocity
 from wholebody.model.layout import Array
 from wholebody.motion.capture.gait_plan import minimum_jerk

@@ -1,4 +1,4 @@
-"""Footing: feet that come down where the ground is, and not where it was thought to be; the body follows them.
+"""GroundAdaptation: feet that come down where the ground is, and not where it was thought to be; the body follows them.
 
 A foot that meets the ground before its time stays where it is, and yields while it is pressed too early. One that finds
 none in time goes on down until it does; so long only the other foot bears. The next one is expected to land where the
@@ -7,6 +7,7 @@ ground would be if it went on as it lies under both. Heights are of the soles, a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -14,13 +15,13 @@ import numpy as np
 
 from wholebody import _kernels
 from wholebody.estimation import Balance
-from wholebody.locomotion.balance.stabilizers import Command
+from wholebody.locomotion.balance.stabilizers import Command, turned
 from wholebody.locomotion.walking.footsteps import Support
 from wholebody.locomotion.walking.gait import SOLES
+from wholebody.locomotion.walking.pattern import Target
 from wholebody.locomotion.walking.pendulum import GRAVITY
 from wholebody.locomotion.walking.swing import FootPoint
-from wholebody.locomotion.walking.target import Target
-from wholebody.messages import Floats, Record
+from wholebody.messages import Floats, Record, numbers_of, packed
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.parameters import Bounds, Unit
@@ -29,12 +30,21 @@ SUPPORTS: tuple[Support, Support, Support] = ("left", "right", "both")
 
 
 class GroundContact(Record):
-    """GroundContact of locomotion.h."""
+    """GroundContact of locomotion.h; two numbers are of the left and the right foot.
 
-    heights: Floats
-    forces: Floats
-    swings: Floats
-    down: Floats
+    heights       of the soles
+    forces        smoothed
+    swings        whether the foot was planned to swing in the last cycle
+    down          whether it has found the ground
+    start_height  at which a swing began, and its duration
+    sinking       how fast a foot sinks that finds no ground
+    level         of the ground under the body, and how fast it is rising
+    """
+
+    heights: Annotated[Floats, 2]
+    forces: Annotated[Floats, 2]
+    swings: Annotated[Floats, 2]
+    down: Annotated[Floats, 2]
     start_height: float
     duration: float
     sinking: float
@@ -42,20 +52,7 @@ class GroundContact(Record):
     rising: float
 
 
-GROUND_CONTACT = GroundContact.of(
-    np.dtype(
-        [
-            ("heights", np.float64, 2),
-            ("forces", np.float64, 2),
-            ("swings", np.float64, 2),
-            ("down", np.float64, 2),
-            *((name, np.float64) for name in ("start_height", "duration", "sinking", "level", "rising")),
-        ]
-    )
-)
-"""Of each foot: height, smoothed force, whether it was planned to swing in the last
-cycle, whether it has found the ground. The height at which a swing began, and its time; how fast a foot sinks that
-finds no ground; the height of the ground under the body, and how fast it rises."""
+GROUND_CONTACT = GroundContact.of(packed(GroundContact))
 UPRIGHT: Array = np.zeros(2)
 """Where the upright axis of level ground points, x and y."""
 DEEP = 0.2
@@ -63,7 +60,7 @@ DEEP = 0.2
 
 
 @dataclass
-class FootingGains:
+class GroundAdaptationGains:
     """How ground is felt.
 
     touch    a foot that is pressed by so much of the weight touches the ground
@@ -82,14 +79,14 @@ class FootingGains:
     follow: Annotated[float, Unit("1"), Bounds(0, 10)] = 1.5
 
 
-class Footing:
+class GroundAdaptation:
     """One for a walker. `heights` of left and right are where the feet stand, or are told to be in the air.
 
     `uneven` says whether a foot has landed by now where level ground would not be.
     """
 
-    def __init__(self, model: Model, gains: FootingGains | None = None) -> None:
-        self.gains = gains or FootingGains()
+    def __init__(self, model: Model, gains: GroundAdaptationGains | None = None) -> None:
+        self.gains = gains or GroundAdaptationGains()
         self._weight, self._half = model.total_mass * GRAVITY, half_length(model)
         self.reset()
 
@@ -97,7 +94,7 @@ class Footing:
         """Both feet stand on one level."""
         contact = np.zeros(1, GROUND_CONTACT)
         self._contact: GroundContact = contact[0]
-        self._numbers, self._gains = contact.view(np.float64), np.zeros(6)
+        self._numbers, self._gains = numbers_of(contact), np.zeros(6)
         self.heights, self._forces, self._down = self._contact.heights, self._contact.forces, self._contact.down
         self._down[:], self.uneven = 1.0, False
         self._pressed = np.zeros((2, 6))
@@ -153,8 +150,6 @@ def half_length(model: Model) -> float:
     return float(np.ptp(np.array(model.robot.surface(SOLES[0]).outline)[:, 0])) / 2
 
 
-_SHAPES = (("leans", (2, 2)), ("rates", (2, 2)), ("rises", 2), ("ground", 2))
-
 NOTICED = 0.012
 """rad: ground that is turned by more is not level."""
 LEAST = 1e-6
@@ -164,17 +159,17 @@ LEAST = 1e-6
 class FootCompliance(Record):
     """FootCompliance of locomotion.h."""
 
-    leans: Floats
-    rates: Floats
-    rises: Floats
-    ground: Floats
+    leans: Annotated[Floats, (2, 2)]
+    rates: Annotated[Floats, (2, 2)]
+    rises: Annotated[Floats, 2]
+    ground: Annotated[Floats, 2]
 
 
-COMPLIANCE = FootCompliance.of(np.dtype([(name, np.float64, shape) for name, shape in _SHAPES]))
+FOOT_COMPLIANCE = FootCompliance.of(packed(FootCompliance))
 
 
 @dataclass
-class YieldGains:
+class SoleComplianceGains:
     """How feet yield; lengths are in half lengths of a sole.
 
     turn     k: how fast a foot is turned that is pressed elsewhere than it shall be
@@ -199,15 +194,15 @@ class YieldGains:
     most: Annotated[float, Unit("rad"), Bounds(0, 0.5)] = 0.2
 
 
-class SoleYield:
+class SoleCompliance:
     """One for a walker; it changes the soles of a command.
 
     `leans` say where the upright axis of each sole points, x and y in world, and `ground` what both have in common;
     `rises` is by how much each sole rose as it was turned.
     """
 
-    def __init__(self, model: Model, gains: YieldGains | None = None) -> None:
-        self.gains = gains or YieldGains()
+    def __init__(self, model: Model, gains: SoleComplianceGains | None = None) -> None:
+        self.gains = gains or SoleComplianceGains()
         self._weight, self._half = model.total_mass * GRAVITY, half_length(model)
         outlines = [np.array(model.robot.surface(sole).outline) for sole in SOLES]
         middles, halves = [each.mean(axis=0) for each in outlines], [np.ptp(each, axis=0) / 2 for each in outlines]
@@ -217,10 +212,10 @@ class SoleYield:
     def reset(self) -> None:
         """Both feet are level, until they are seen to stand otherwise."""
         self._begins = True
-        memory = np.zeros(1, COMPLIANCE)
+        memory = np.zeros(1, FOOT_COMPLIANCE)
         feet: FootCompliance = memory[0]
         self.leans, self.ground, self.rises = feet.leans, feet.ground, feet.rises
-        self._feet = memory.view(np.float64)
+        self._feet = numbers_of(memory)
 
     def correct(self, command: Command, balance: Balance, period: float, uneven: bool = True) -> None:
         """Turn the feet; `uneven` says whether ground was found where level ground would not be."""
@@ -251,4 +246,57 @@ def turned_about_itself(sole: Array, lean: Array) -> Array:
     """A level sole whose upright axis points x, y aside."""
     result = np.empty((4, 4))
     _kernels.locomotion_turn_sole(sole, lean, result)
+    return result
+
+
+@dataclass
+class SwingLevellingGains:
+    """How a foot of a recovery step is levelled.
+
+    rise  how fast it is levelled while it swings
+    fall  how fast it is let back when it has landed
+    most  by how much at most
+    """
+
+    rise: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 20.0
+    fall: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 5.0
+    most: Annotated[float, Unit("rad"), Bounds(0, 0.5)] = 0.25
+
+
+class SwingLevelling:
+    """One for a walker; it changes the soles of a command."""
+
+    def __init__(self, gains: SwingLevellingGains | None = None) -> None:
+        self.gains = gains or SwingLevellingGains()
+        self.reset()
+
+    def reset(self) -> None:
+        """Both feet are as planned."""
+        self._turns = np.zeros((2, 2))  # roll and pitch that each foot is turned back by
+
+    def correct(self, command: Command, target: Target, balance: Balance, period: float) -> None:
+        """Turn back the feet in the air, and those that landed not long ago."""
+        gains = self.gains
+        away = balance.lean - command.rotation[:2, 2]
+        size = math.hypot(*away)
+        tilt = np.array([-away[1], away[0]]) * min(1.0, gains.most / max(size, 1e-9))
+        swings = (target.support == "right", target.support == "left")
+        for side, swinging in enumerate(swings):
+            rate = gains.rise * (tilt - self._turns[side]) if swinging else -gains.fall * self._turns[side]
+            self._turns[side] += period * rate
+        left, right = command.soles
+        command.soles = (
+            turned_back(left, right[:3, 3], self._turns[0]),
+            turned_back(right, left[:3, 3], self._turns[1]),
+        )
+
+
+def turned_back(sole: Array, about: Array, roll_and_pitch: Array) -> Array:
+    """A pose turned by less than half a turn, backwards, about a point."""
+    if float(roll_and_pitch @ roll_and_pitch) < 1e-10:
+        return sole
+    back = turned(np.array([-roll_and_pitch[0], -roll_and_pitch[1], 0.0]))
+    result = sole.copy()
+    result[:3, :3] = back @ sole[:3, :3]
+    result[:3, 3] = about + back @ (sole[:3, 3] - about)
     return result

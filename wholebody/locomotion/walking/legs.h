@@ -11,16 +11,20 @@ typedef struct {
     const int64_t *columns;
 } Leg;
 
-/* Where all is to be, in world. */
+/* Where all is to be, in world: the goals of tasks, in their memory. Quaternions are x y z w. */
 typedef struct {
-    const double *com;          /* 3 */
-    const double *rotation;     /* of the pelvis, by rows */
-    const double (*sole[2])[4]; /* frames, 4 x 4 */
-    int rounds;                 /* how often the centre of mass is put right */
-} LegGoal;
+    double *foot[2]; /* position, then orientation of each sole */
+    double *pelvis;  /* orientation */
+    double *com;     /* 3 */
+} LegGoals;
 
-/* legs.c: move `joints` (those of the model, without its base) to the goal. `before` is the robot with the joints as
- * they are, seen from its pelvis. How far a sole stays away from its goal, m, or -1 if that is no pose. */
-double put_legs(const Tree *tree, const Snapshot *before, const Leg legs[2], const LegGoal *goal, double *joints);
+/* legs.c: set the goals: the rotation of the pelvis by rows, and the frames of the soles. */
+void aim_legs(const LegGoals *goals, const double com[3], const double rotation[9], const double (*const sole[2])[4]);
+
+/* legs.c: move `joints` (those of the model, without its base) to the goals. `before` is the robot with the joints as
+ * they are, seen from its pelvis; the centre of mass is put right in some rounds. How far a sole stays away from its
+ * goal, m, or -1 if that is no pose. */
+double put_legs(const Tree *tree, const Snapshot *before, const Leg legs[2], const LegGoals *goals, int rounds,
+                double *joints);
 
 #endif

@@ -5,19 +5,124 @@ It is made while walking: steps may be added, replaced and led elsewhere, and wh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from wholebody.locomotion.balance.support_area import nearest_inside
-from wholebody.locomotion.walking.footsteps import OTHER, Feet, Footstep, Place, Support
-from wholebody.locomotion.walking.gait import Gait
+from wholebody.locomotion.walking.footsteps import OTHER, Feet, Footstep, Place, Side, Support
+from wholebody.locomotion.walking.gait import Gait, Phase, Planned, between, timetable, under
 from wholebody.locomotion.walking.pendulum import ORDERS, ZmpPath
-from wholebody.locomotion.walking.step_adaptation import caught_by_a_step
-from wholebody.locomotion.walking.swing import FootPoint, Swing
-from wholebody.locomotion.walking.target import Target, borne_by_left, later, sum_of, swung
-from wholebody.locomotion.walking.timetable import Phase, Planned, between, timetable, under
+from wholebody.locomotion.walking.swing import FootPoint, Swing, from_rest_to_rest
 from wholebody.model.layout import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where all is to be at an instant, in world."""
+
+    time: float
+    support: Support
+    left: FootPoint
+    right: FootPoint
+    zmp: Array  # where the ground pushes
+    dcm: Array
+    com: Array
+    com_velocity: Array
+    height: float  # of the centre of mass
+    omega: float
+    left_share: float  # of the weight
+    phase_left: float  # s, to the end of the phase
+    landing: Place | None  # where the foot that swings will be put
+    dcm_shift: float  # m, by which the divergent component then goes along with a landing that is put a metre further
+    pull: Array = field(default_factory=lambda: np.zeros(2))  # from the pendulum's zero moment point to the ground's
+    ground: float = 0.0  # m: of the ground under the body, above that at the start
+
+    def divergent(self, com: Array, velocity: Array) -> Array:
+        """ξ = c + ċ / ω of a centre of mass that moves so, x and y."""
+        return np.asarray(com[:2] + velocity[:2] / self.omega)
+
+    def left_share_at(self, zmp: Array) -> float:
+        """Of the weight, if the ground pushes there instead: another than planned only of a robot that stands."""
+        if not math.isinf(self.phase_left) or self.support != "both":
+            return self.left_share
+        return borne_by_left(zmp, np.array(self.left.place[:2]), np.array(self.right.place[:2]))
+
+    def foot(self, side: Side) -> FootPoint:
+        """One of the feet."""
+        return self.left if side == "left" else self.right
+
+    @property
+    def body(self) -> Place:
+        """Between the feet."""
+        return Feet(self.left.place, self.right.place).middle
+
+
+FACTORIALS: Array = np.array([math.factorial(order) for order in range(ORDERS)], dtype=float)
+
+
+def borne_by_left(point: Array, left: Array, right: Array) -> float:
+    """Of the weight, if the ground pushes at a point: (p − r) · (l − r) / |l − r|², of feet that push at l and r."""
+    (px, py), (lx, ly), (rx, ry) = point.tolist(), left.tolist(), right.tolist()
+    x, y = lx - rx, ly - ry
+    share: float = ((px - rx) * x + (py - ry) * y) / max(x * x + y * y, 1e-9)
+    return min(max(share, 0.0), 1.0)
+
+
+def sum_of(feet: Feet) -> Array:
+    """Of their places, x and y."""
+    return np.array([feet.left.x + feet.right.x, feet.left.y + feet.right.y])
+
+
+def swung(before: Feet, after: Feet, duration: float) -> Array:
+    """The sum of both feet's places and its derivatives when one of them begins to swing, if any: 6 × 2."""
+    derivatives = from_rest_to_rest(sum_of(after) - sum_of(before), duration)
+    derivatives[0] += sum_of(before)
+    return derivatives
+
+
+def later(derivatives: Array, duration: float) -> Array:
+    """Those of the same polynomial some time later: its Taylor series."""
+    terms = duration ** np.arange(ORDERS) / FACTORIALS
+    return np.array([terms[: ORDERS - order] @ derivatives[order:] for order in range(ORDERS)])
+
+
+_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(8)
+
+
+SHARES: Array = 0.5 * (1.0 + _POINTS)
+"""Of the time of a swing: where it is looked at to integrate over it (Gauss and Legendre)."""
+
+
+WAYS: Array = 0.5 * _WEIGHTS * SHARES**3 * (10.0 - 15.0 * SHARES + 6.0 * SHARES**2)
+
+
+LEAST = 0.25
+"""Of what the weight alone would do: legs so heavy that less is left are not for catching."""
+
+
+def dcm_shift(omega: float, leg_share: float, left: float, double_support: float, then: float) -> float:
+    """Δξ / d of the plan when a foot lands that is put further by d, in `left` seconds, as is all that follows.
+
+    ξ(t) of a pendulum is ω ∫ eᵚ⁽ᵗ⁻ˢ⁾ z(s) ds over all that comes. The weight goes over to the foot in the time T of
+    double support: (1 − e⁻ᵚᵀ) / ωT. But the legs that go further, this one and the other in its swing of `then` seconds
+    (none if 0), put z back by leg_share of their ways, see Pattern.
+    """
+    slow = omega * double_support
+    weight = -math.expm1(-slow) / slow
+    legs = math.exp(omega * left) * _way_to_come(omega, left)
+    if then > 0.0:
+        legs += math.exp(-slow) * _way_to_come(omega, then)
+    return max(weight - leg_share * legs, LEAST * weight)
+
+
+def _way_to_come(omega: float, duration: float) -> float:
+    """ω ∫ e⁻ᵚᵗ x(t) dt of a foot that goes a metre in that time, and stays there."""
+    total = float(WAYS @ np.exp(-omega * duration * SHARES))
+    return omega * duration * total + math.exp(-omega * duration)
+
 
 SHIFT = 0.1
 """s in which the weight of a robot that is told to stop goes to where it brakes."""
@@ -104,14 +209,14 @@ class Pattern:
         if len(planned) > keep:
             self._plan([*planned[:keep], *(each._replace(gait=gait) for each in planned[keep:])], time)
 
-    def lead(self, place: Place, time: float) -> None:
+    def redirect(self, place: Place, time: float) -> None:
         """Put the foot that swings elsewhere, as near as it can be, and all that follows as far from it as it was."""
         phase = self._phases[0] if self._phases else None
         if phase is None or phase.step is None or self._swing is None:
             return
         was = phase.step.at
         wanted = Footstep(phase.step.side, place)
-        self._swing.lead(time, phase.gait.limits.kept(wanted, self.feet.of(OTHER[wanted.side])).at)
+        self._swing.redirect(time, phase.gait.limits.kept(wanted, self.feet.of(OTHER[wanted.side])).at)
         self._move(was, self._swing.goal, time)
 
     def _move(self, was: Place, place: Place, time: float) -> None:
@@ -121,7 +226,7 @@ class Pattern:
         ]
         self._plan(moved, time)
 
-    def tread(self, time: float) -> None:
+    def land_early(self, time: float) -> None:
         """The foot that swings is on the ground before its time: it stays, and all that follows is as far from it."""
         phase = self._phases[0] if self._phases else None
         if phase is None or phase.step is None or self._swing is None:
@@ -201,7 +306,7 @@ class Pattern:
             self._share(support, zmp, self.gait if phase is None else phase.gait),
             np.inf if phase is None else phase.end - time,
             None if phase is None or phase.step is None else phase.step.at,
-            self._caught(time),
+            self._dcm_shift(time),
             acceleration / omega**2,
         )
 
@@ -216,13 +321,13 @@ class Pattern:
             derivatives[0] += self.feet.of(OTHER[self._phases[0].step.side])[:2]
         return derivatives
 
-    def _caught(self, time: float) -> float:
+    def _dcm_shift(self, time: float) -> float:
         if not self._phases or self._phases[0].step is None:
             return 0.0
         left, then = self._phases[0].end - time, 0.0
         if len(self._phases) > 2 and self._phases[2].step is not None:
             then = self._phases[2].gait.single_support
-        return caught_by_a_step(self._path.omega, self._leg_share, left, self.gait.double_support, then)
+        return dcm_shift(self._path.omega, self._leg_share, left, self.gait.double_support, then)
 
     def _new_swing(self, phase: Phase) -> Swing:
         assert phase.step is not None

@@ -84,7 +84,7 @@ class Swing:
             derivatives[1:] = 0.0
         return derivatives
 
-    def lead(self, time: float, goal: Place) -> None:
+    def redirect(self, time: float, goal: Place) -> None:
         """Put the foot elsewhere, as from this time; near the end of the swing nothing is changed any more."""
         if self.end - time < 0.25 * (self.end - self.begin):
             return

@@ -16,13 +16,15 @@ from wholebody.locomotion.balance.recovery import capture_steps, closing_step
 from wholebody.locomotion.balance.stabilizers import Command, Stabilizer, as_planned, stabilizer_named
 from wholebody.locomotion.walking.footsteps import OUTWARD, SLACK, Feet, Place, beside_body
 from wholebody.locomotion.walking.gait import SOLES, Gait, gait_of, standing
-from wholebody.locomotion.walking.ground_adaptation import Footing, FootingGains, SoleYield
-from wholebody.locomotion.walking.legs import Legs
-from wholebody.locomotion.walking.pattern import Pattern
-from wholebody.locomotion.walking.servo_feed_forward import ServoLead
+from wholebody.locomotion.walking.ground_adaptation import (
+    GroundAdaptation,
+    GroundAdaptationGains,
+    SoleCompliance,
+    SwingLevelling,
+)
+from wholebody.locomotion.walking.legs import Legs, ServoFeedForward
+from wholebody.locomotion.walking.pattern import Pattern, Target
 from wholebody.locomotion.walking.swing import FootPoint
-from wholebody.locomotion.walking.swing_levelling import LevelSwing
-from wholebody.locomotion.walking.target import Target
 from wholebody.messages import MeasuredMotion, Mode, Reference, State
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
@@ -34,7 +36,8 @@ GYRO = int(MeasuredMotion.ANGULAR_VELOCITY_X | MeasuredMotion.ANGULAR_VELOCITY_Y
 class Walker:
     """Estimator, pattern, stabilizer and legs of one robot, in the order in which they work.
 
-    The world begins between the feet as they stand at the start.
+    The world begins between the feet as they stand at the start. `tasks` are what the legs do in this cycle: the
+    poses of the soles, the orientation of the pelvis, and the centre of mass with its velocity.
     """
 
     def __init__(
@@ -56,13 +59,15 @@ class Walker:
         self.model = Model(robot, watch=SOLES)
         self.gait = gait or gait_of(self.model)
         self.legs = Legs(self.model)
+        self.tasks = self.legs.tasks
         self.stabilizer = stabilizer_named(stabilizer, self.model) if isinstance(stabilizer, str) else stabilizer
         believed = noise or self.stabilizer.believes
         self.estimator = BalanceEstimator(self.model, spring=ankles, noise=believed, feet=SOLES)
         self._anchoring = Anchoring(self.estimator.balance)
-        self.level, self.soles = LevelSwing(), SoleYield(self.model)
-        self.footing = Footing(self.model, FootingGains() if ankles is None else FootingGains(give=0.0))  # they yield
-        self.servo = ServoLead(self.model, self._softness(ankles))
+        self.levelling, self.compliance = SwingLevelling(), SoleCompliance(self.model)
+        gains = GroundAdaptationGains() if ankles is None else GroundAdaptationGains(give=0.0)  # soft ankles yield
+        self.ground = GroundAdaptation(self.model, gains)
+        self.feed_forward = ServoFeedForward(self.model, self._softness(ankles))
         self.pattern = Pattern(self.gait, self._feet_at_the_start())
         self.target: Target | None = None  # as planned, whatever the ground is like
         self.balance: Balance | None = None
@@ -86,16 +91,16 @@ class Walker:
         seen = self._estimate(state)
         elapsed, feels = self._elapsed(time), self.stabilizer.feels_ground
         if feels:
-            target = self.footing.feel(target, seen, elapsed, self.soles.ground)
-            if self.footing.early:
-                self.pattern.tread(time)
+            target = self.ground.feel(target, seen, elapsed, self.compliance.ground)
+            if self.ground.early:
+                self.pattern.land_early(time)
         balance = self._anchoring.update(target.left, target.right)
         command = self.stabilizer.correct(target, balance, elapsed)
         if feels:
-            self.soles.correct(command, balance, elapsed, self.footing.uneven)
-            self.footing.heights += self.soles.rises
+            self.compliance.correct(command, balance, elapsed, self.ground.uneven)
+            self.ground.heights += self.compliance.rises
         if command.level_swing and self._recovering:
-            self.level.correct(command, target, balance, elapsed)
+            self.levelling.correct(command, target, balance, elapsed)
         self._step(command, target.divergent(balance.com_in_world, balance.com_velocity), time)
         reference.position[:] = self.joints(command, target, elapsed)
         reference.mode[:], reference.mask[:] = Mode.POSITION, True
@@ -121,10 +126,10 @@ class Walker:
     def cycle_blind(self, time: float, reference: Reference) -> None:
         """The same without sensors: what is planned, led by what the servos need."""
         elapsed = self._elapsed(time)
-        target = self.footing.feel_nothing(self.pattern.at(time), elapsed, self.soles.ground)
+        target = self.ground.feel_nothing(self.pattern.at(time), elapsed, self.compliance.ground)
         command = as_planned(target)
         command.feed_forward = True
-        self.soles.hold(command)
+        self.compliance.hold(command)
         reference.position[:] = self.joints(command, target, elapsed)
         reference.mode[:], reference.mask[:] = Mode.POSITION, True
 
@@ -141,7 +146,7 @@ class Walker:
         self.stabilizer.reset()
         self.estimator.start()
         self._anchoring.reset()
-        for each in (self.level, self.footing, self.soles):
+        for each in (self.levelling, self.ground, self.compliance):
             each.reset()
         self._before, self._last, self._recovering = np.zeros(0), None, False
 
@@ -167,6 +172,7 @@ class Walker:
         if len(command.others):
             self.legs.swing(command.others)
         snapshot = self.legs.balance(command.com, command.rotation, command.soles)
+        self.tasks.com.goal_velocity[:2] = command.com_velocity
         joints = self.legs.joints
         if len(self._before) == 0:
             self._before = joints.copy()
@@ -174,7 +180,7 @@ class Walker:
         self._before[:] = joints
         if command.feed_forward:
             acceleration = target.omega**2 * (command.com[:2] - command.zmp + target.pull)
-            joints = self.servo.tell(
+            joints = self.feed_forward.positions(
                 snapshot,
                 joints,
                 velocities,
@@ -200,8 +206,8 @@ class Walker:
     def _step(self, command: Command, dcm: Array, time: float) -> None:
         """Do what the stabilizer wants of the feet."""
         if command.landing is not None:
-            self.pattern.lead(command.landing, time)
-        if command.falling and self.pattern.settled and self.footing.landed:
+            self.pattern.redirect(command.landing, time)
+        if command.falling and self.pattern.settled and self.ground.landed:
             steps, gait = capture_steps(self.pattern.feet, dcm, self.gait)
             self.pattern.follow(steps, time, gait=gait)
             self._recovering = True

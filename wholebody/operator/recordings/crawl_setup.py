@@ -12,8 +12,7 @@ import numpy as np
 from wholebody.behaviors.crawling import Crawling
 from wholebody.behaviors.lying_motions import ONTO_LIMBS, KeyFrameMotions
 from wholebody.locomotion.crawling.crawler import Crawler
-from wholebody.locomotion.crawling.footholds import RoughGround, WatchedGround
-from wholebody.locomotion.crawling.ground_mapper import EVEN, GroundMapper
+from wholebody.locomotion.crawling.footholds import EVEN, GroundMapper, RoughGround, WatchedGround
 from wholebody.messages import Reference, State
 from wholebody.model import Model
 from wholebody.model.layout import Array
