@@ -326,7 +326,7 @@ class Pattern:
             return 0.0
         left, then = self._phases[0].end - time, 0.0
         if len(self._phases) > 2 and self._phases[2].step is not None:
-            then = self._phases[2].gait.single_support
+            then = self._phases[2].end - self._phases[2].begin
         return dcm_shift(self._path.omega, self._leg_share, left, self.gait.double_support, then)
 
     def _new_swing(self, phase: Phase) -> Swing:
