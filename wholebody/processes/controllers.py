@@ -18,7 +18,6 @@ from wholebody.behaviors.gait_parameters import crawling_parameters, walking_par
 from wholebody.behaviors.limb_server import NOBODY, LimbDesk, LimbServer
 from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.reaching_server import ReachingServer
-
 from wholebody.behaviors.walking_server import WalkingServer
 from wholebody.channels import Channel, Reader
 from wholebody.drivers import Names
