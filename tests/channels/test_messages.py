@@ -15,8 +15,6 @@ RECORDS = {
     "state": messages.state(JOINTS, imus=["pelvis"], force_torques=["right_foot", "left_foot"]),
     "small_state": messages.state(JOINTS),
     "reference": messages.reference(JOINTS),
-    "board_command": messages.board_command(JOINTS),
-    "board_reply": messages.board_reply(JOINTS),
     "tick": messages.tick(),
     "event": messages.event(),
 }
@@ -78,7 +76,7 @@ def test_layouts_of_different_robots_differ():
 
 @pytest.mark.parametrize("joints", [[], "RHY", ["a", "a"], [""], [3]])
 def test_joint_names_that_make_no_sense_are_refused(joints):
-    for build in (messages.state, messages.reference, messages.board_command, messages.board_reply):
+    for build in (messages.state, messages.reference):
         with pytest.raises(BadMessage):
             build(joints)
 

@@ -18,8 +18,6 @@ HUBO = robots.load("hubo2plus")
 DTYPES = {
     "state": HUBO.state_dtype(),
     "reference": HUBO.reference_dtype(),
-    "board_command": messages.board_command(HUBO.joint_names),
-    "board_reply": messages.board_reply(HUBO.joint_names),
     "tick": messages.tick(),
     "timing": messages.timing(("read", "send")),
     "report": messages.report(HUBO.joint_names),
@@ -28,8 +26,6 @@ DTYPES = {
 HASHES = {
     "state": 0xCA46F7855756733E,
     "reference": 0x78C250272A7A15A9,
-    "board_command": 0x3A293338C0C56624,
-    "board_reply": 0x587B3ED0C99D2E25,
     "tick": 0x9AA2A953AB772A89,
     "timing": 0x52D3DF9AB4E13F1D,
     "report": 0x7677DD0E7825B7B8,

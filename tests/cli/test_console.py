@@ -323,7 +323,7 @@ def test_a_daemon_that_hangs_is_reported(talk):
     try:
         begin = time.monotonic()
         with pytest.raises(HardwareError, match="did not answer 'home' within 1 s"):
-            talk.session.requests.ask(messages.Verb.HOME, timeout=1.0)
+            talk.session.requests.request(messages.Verb.HOME, timeout=1.0)
         assert time.monotonic() - begin < 5
     finally:
         os.kill(daemon(), 18)  # SIGCONT

@@ -111,7 +111,7 @@ def test_when_the_daemon_dies_the_boards_hold_and_the_next_one_goes_on_without_a
 def test_homing_through_the_daemon_ends_at_zero():
     plant = Joints(ROBOT, start=np.full(len(ROBOT.moving), 0.0))
     with rig_on(rack_of(plant)) as rig:
-        assert rig.ask(Verb.HOME, "RSP")["accepted"]
+        assert rig.ask(Verb.HOME, "RSP").accepted
         rig.put("mine", {"RSP": 0.3})
         rig.go(200)
         assert rig.refused(Refusal.NOT_READY, "RSP") > 0
@@ -141,8 +141,8 @@ def test_the_step_experiment_through_daemon_bus_and_boards(mode, value, seconds)
     drives = Drives(ROBOT)
     rack = rack_of(drives)
     with rig_on(rack) as rig:
-        assert rig.ask(Verb.STEP_LIMIT, "RSP", 10.0)["accepted"]
-        assert rig.ask(Verb.FILTER, "RSP", mode, value)["accepted"]
+        assert rig.ask(Verb.STEP_LIMIT, "RSP", 10.0).accepted
+        assert rig.ask(Verb.FILTER, "RSP", mode, value).accepted
         rig.put("step", {"RSP": 0.0})
         rig.go(20)
         rig.put("step", {"RSP": 0.4})

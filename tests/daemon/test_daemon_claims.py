@@ -7,8 +7,10 @@ from daemon_rig import PERIOD, ROBOT, Rig
 
 from wholebody import messages
 from wholebody.channels import Channel
+from wholebody.drivers.boards import BoardClient, BoardRequest
 from wholebody.errors import RobotTaken
 from wholebody.messages import Filter, Refusal, Silence, Verb
+from wholebody.services import Stage
 
 
 @pytest.mark.parametrize("silence", list(Silence))
@@ -49,7 +51,7 @@ def test_the_stop_channel_stops_the_robot_until_it_is_resumed():
             assert rig.command("RSP") == held
         assert rig.refused(Refusal.STOPPED, "RSP") > 0
         assert "a person is too near" in rig.told()
-        assert rig.ask(Verb.RESUME)["accepted"]
+        assert rig.ask(Verb.RESUME).accepted
         rig.go(20)
         assert rig.command("RSP") == held  # old words are not followed
         rig.put("mine", {"RSP": held + 0.01})
@@ -59,9 +61,9 @@ def test_the_stop_channel_stops_the_robot_until_it_is_resumed():
 
 def test_a_console_can_stop_and_resume():
     with Rig() as rig:
-        assert rig.ask(Verb.STOP)["accepted"]
+        assert rig.ask(Verb.STOP).accepted
         assert rig.cycle.stopped
-        assert rig.ask(Verb.RESUME)["accepted"]
+        assert rig.ask(Verb.RESUME).accepted
         assert not rig.cycle.stopped
 
 
@@ -101,12 +103,12 @@ def test_a_console_can_end_a_lease():
         rig.put("other", {})
         rig.put("holder", {"RSP": 0.0}, period=0.5, lease=True)
         rig.go(3)
-        assert rig.ask(Verb.END_LEASE, "RSP")["accepted"]
+        assert rig.ask(Verb.END_LEASE, "RSP").accepted
         rig.put("holder", {"RSP": 0.01}, period=0.5, lease=True)
         rig.put("other", {"RSP": -0.01})
         rig.go()
         assert rig.command("RSP") == -0.01
-        assert not rig.ask(Verb.END_LEASE, "RSP")["accepted"]
+        assert not rig.ask(Verb.END_LEASE, "RSP").accepted
 
 
 def test_a_lease_without_a_declared_period_is_none():
@@ -120,31 +122,26 @@ def test_a_lease_without_a_declared_period_is_none():
 
 def test_filters_can_be_changed_while_running():
     with Rig() as rig:
-        assert rig.ask(Verb.STEP_LIMIT, "RSP", 10.0)["accepted"]
-        assert rig.ask(Verb.FILTER, "RSP", Filter.SMOOTH, 10)["accepted"]
+        assert rig.ask(Verb.STEP_LIMIT, "RSP", 10.0).accepted
+        assert rig.ask(Verb.FILTER, "RSP", Filter.SMOOTH, 10).accepted
         rig.put("mine", {"RSP": 0.4, "RSR": -0.01})
         rig.go()
         assert rig.command("RSP") == pytest.approx(0.04)
         assert rig.command("RSR") == -0.01
         rig.go()
         assert rig.command("RSP") == pytest.approx(0.4 * (1 - 0.9**2))
-        assert not rig.ask(Verb.FILTER, "RSP", Filter.SMOOTH, 0)["accepted"]
-        assert not rig.ask(Verb.FILTER, "RSP", 17, 0)["accepted"]
+        assert not rig.ask(Verb.FILTER, "RSP", Filter.SMOOTH, 0).accepted
+        assert not rig.ask(Verb.FILTER, "RSP", 17, 0).accepted
 
 
 def test_requests_that_make_no_sense_are_answered():
     with Rig() as rig:
-        with Channel(rig.names.request) as channel, channel.writer() as writer:
-            for verb, joint, value in ((99, 0, 0.0), (Verb.HOME, 77, 0.0), (Verb.FILTER, 0, math.nan)):
-                writer.message["verb"], writer.message["joint"], writer.message["values"] = verb, joint, value
-                writer.message["number"] += 1
-                writer.put()
-        replies = Channel(rig.names.reply).reader()
-        rig.go()
-        answers = []
-        while replies.next():
-            answers.append((int(replies.message["number"]), bool(replies.message["accepted"])))
-        assert answers == [(1, False), (2, False), (3, False)]
+        nonsense = BoardRequest(99, 0), BoardRequest(Verb.HOME, 77), BoardRequest(Verb.FILTER, 0, 4 * (math.nan,))
+        with BoardClient() as boards:
+            numbers = [boards.send(each) for each in nonsense]
+            rig.go()
+            answers = [[report.stage for report in boards.reports(number)] for number in numbers]
+        assert answers == 3 * [[Stage.REJECTED]]
 
 
 def test_more_controllers_than_there_is_room_for_are_left_out_and_named():

@@ -187,15 +187,15 @@ def test_references_for_another_robot_are_left_out_and_named():
 
 def test_a_step_limit_can_be_opened_on_a_simulated_robot_only():
     with Rig() as rig:
-        assert rig.ask(Verb.STEP_LIMIT, "RSP", 10.0)["accepted"]
+        assert rig.ask(Verb.STEP_LIMIT, "RSP", 10.0).accepted
         rig.put("mine", {"RSP": 0.4})
         rig.go()
         assert rig.command("RSP") == 0.4
         rig.interface.simulated = False
         refused = rig.ask(Verb.STEP_LIMIT, "RSP", 10.0)
-        assert not refused["accepted"]
-        assert b"real joint" in refused["text"]
-        assert rig.ask(Verb.STEP_LIMIT, "RSP", 0.0)["accepted"]
+        assert not refused.accepted
+        assert "real joint" in refused.text
+        assert rig.ask(Verb.STEP_LIMIT, "RSP", 0.0).accepted
         rig.put("mine", {"RSP": 0.0})
         rig.go()
         assert rig.command("RSP") == pytest.approx(0.4 - STEP)
@@ -278,7 +278,7 @@ def test_a_joint_that_is_off_is_followed_and_refuses_references():
 def test_a_joint_on_its_way_home_is_left_alone_until_it_is_there():
     with Rig() as rig:
         number = ROBOT.index["RSP"]
-        assert rig.ask(Verb.HOME, "RSP")["accepted"]
+        assert rig.ask(Verb.HOME, "RSP").accepted
         rig.go()
         rig.put("mine", {"RSP": 0.3})
         rig.go(5)

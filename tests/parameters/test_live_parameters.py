@@ -11,9 +11,9 @@ from wholebody.errors import BadParameter
 from wholebody.operator.robot import settings
 from wholebody.operator.robot.settings import LiveParameters
 from wholebody.parameters import Bounds, Unit
-from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.reflection import Parameters
+from wholebody.parameters.server import ParameterServer
 
 ROBOT = "listed"
 
@@ -32,7 +32,7 @@ def served():
     parameters.add_attributes("gait", gait)
     ending = threading.Event()
     more = {"robot": "hubo2plus", "tasks": [], "constraints": [], "events": {}, "settings": {}}
-    with Desk(ControllerNames(ROBOT, "walk"), parameters, more) as desk:
+    with ParameterServer(ControllerNames(ROBOT, "walk"), parameters, more) as desk:
 
         def serve():
             while not ending.wait(0.001):

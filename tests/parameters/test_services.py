@@ -22,9 +22,9 @@ from wholebody.control.introspection import topics
 from wholebody.errors import BadParameter, NoController, UnknownName
 from wholebody.messages import labels
 from wholebody.parameters.bindings import Sending
-from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import value_record
 from wholebody.parameters.remote import Remote, running
+from wholebody.parameters.server import ParameterServer
 from wholebody.simulation import Simulation
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -305,7 +305,7 @@ def test_the_example_streams_a_goal_along_a_spline_and_closes_the_hand():
 
 
 def test_who_comes_while_a_controller_starts_waits_until_it_has_told_what_there_is(monkeypatch):
-    tell = Desk._tell
+    tell = ParameterServer._tell
 
     def slowly(desk, everything):
         begun.set()
@@ -313,7 +313,7 @@ def test_who_comes_while_a_controller_starts_waits_until_it_has_told_what_there_
         tell(desk, everything)
 
     begun, made = threading.Event(), []
-    monkeypatch.setattr(Desk, "_tell", slowly)
+    monkeypatch.setattr(ParameterServer, "_tell", slowly)
     starting = threading.Thread(target=lambda: made.append(Running()))
     starting.start()
     assert begun.wait(20.0)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from robot_processes import MAIN, wait_for, wholebody
 
+from wholebody.channels.bridge.gateway import OtherMachine
 from wholebody.errors import BadParameter, BridgeError, NoController, UnknownName
-from wholebody.parameters.far import Switchboards
 from wholebody.parameters.remote import Remote, running
 
 pytestmark = pytest.mark.skipif(not find_spec("zenoh"), reason="eclipse-zenoh is not installed")
@@ -96,11 +96,13 @@ def test_what_cannot_be_is_refused_there_and_said_here(remote, robots_machine):
         remote.get("tasks.right_hand.gaol")
     with pytest.raises(NoController, match="'elsewhere'"):
         Remote("elsewhere", connect=robots_machine[1])
-    there = Switchboards(robots_machine[1])
-    for noise in ({}, {"robot": 3}, {"robot": "robot", "controller": "reach", "verb": 99, "index": -1, "numbers": "x"}):
-        with pytest.raises((BadParameter, NoController)):
-            there.ask("anything", **noise)
+    there = OtherMachine(robots_machine[1])
+    for noise in ({}, {"channel": 3}, {"channel": "robot.reach.about", "file": "x", "after": "y"}, {"ending": None}):
+        there.ask(0.2, **noise)
+    for name in ("robot.reach.parameters.requests", "robot.reach.about", "nothing"):
+        there.put(name, b"noise")
     there.close()
+    assert remote.get("servo.cycles") > 0, "it goes on"
     with pytest.raises(BridgeError, match="no endpoint"):
         Remote(connect="nowhere")
 

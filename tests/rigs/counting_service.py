@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
 
+from wholebody.channels.bridge.gateway import Gateway
 from wholebody.services import AtMost, Client, Server, Stage
 
 NAME = "robot.counting"
@@ -78,22 +80,30 @@ AT_ONCE = 25
 """Requests that a client has made before it waits for the first."""
 
 
-def ask(client: int, requests: int, file: str) -> None:
+def gateway(listen: str) -> None:
+    """Let other machines ask until killed."""
+    with Gateway(listen):
+        signal.pause()
+
+
+def ask(client: int, requests: int, file: str, connect: str = "", at_once: int = AT_ONCE) -> None:
     """Ask so many times, and write down the counts; the server is killed and started again meanwhile."""
-    with Client(NAME, timeout=60.0, patience=60.0, answer=Counted) as service, open(file, "w") as told:
-        for first in range(0, requests, AT_ONCE):
-            adds = [Add(client, number) for number in range(first, min(first + AT_ONCE, requests))]
+    with Client(NAME, 60.0, 60.0, Counted, connect) as service, open(file, "w") as told:
+        for first in range(0, requests, at_once):
+            adds = [Add(client, number) for number in range(first, min(first + at_once, requests))]
             numbers = [service.send(add, keep=60.0) for add in adds]
             answers = [service.wait(number, 60.0).answer for number in numbers]
             assert [(each.client, each.number) for each in answers] == [(each.client, each.number) for each in adds]
             counts = [each.count for each in answers]
             assert counts == sorted(counts), "they were done in another order"
-            print(*counts, file=told)
+            print(*counts, file=told, flush=True)
 
 
 if __name__ == "__main__":
     role, *more = sys.argv[1:]
     if role == "serve":
         serve()
+    elif role == "gateway":
+        gateway(more[0])
     else:
-        ask(int(more[0]), int(more[1]), more[2])
+        ask(int(more[0]), int(more[1]), *more[2:4], *map(int, more[4:]))

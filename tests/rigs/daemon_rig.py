@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from wholebody import messages, robots
 from wholebody.channels import Channel
 from wholebody.channels.channel import Writer
-from wholebody.daemon.controllers import LOOK_EVERY
+from wholebody.daemon.channels import RobotChannels
 from wholebody.daemon.cycle import STAGES, Cycle
-from wholebody.daemon.outlets import Outlets
+from wholebody.daemon.merging import LOOK_EVERY
 from wholebody.daemon.timing import Contract
-from wholebody.drivers import Loopback
+from wholebody.drivers import Answer, Loopback
+from wholebody.drivers.boards import BoardClient
 from wholebody.drivers.names import Names
 
 ROBOT = robots.load("hubo2plus")
@@ -49,8 +49,8 @@ class Rig:
     def __post_init__(self) -> None:
         self._open = ExitStack()
         self.interface = self.interface or Loopback(self.robot)
-        self.outlets = self._open.enter_context(Outlets(self.robot, "robot", STAGES))
-        self.cycle = Cycle(self.robot, self.interface, self.clock, self.outlets, self.contract)
+        self.channels = self._open.enter_context(RobotChannels(self.robot, "robot", STAGES))
+        self.cycle = Cycle(self.robot, self.interface, self.clock, self.channels, self.contract)
         self.cycle.begin()
         self.names = Names("robot")
         self._writers: dict[str, Writer] = {}
@@ -108,20 +108,15 @@ class Rig:
             texts.append(bytes(self.events.message["text"]).decode())
         return texts
 
-    def ask(self, verb: messages.Verb, joint: str | None = None, *values: float) -> Any:
-        """Ask as a console does, and return the reply."""
-        with (
-            Channel(self.names.request, messages.board_command(self.robot.joint_names)) as channel,
-            channel.writer() as writer,
-            Channel(self.names.reply) as replies,
-            replies.reader() as reader,
-        ):
-            number = self.cycle.number
-            writer.message["number"], writer.message["verb"] = number, verb
-            writer.message["joint"] = messages.ALL_JOINTS if joint is None else self.robot.index[joint]
-            writer.message["values"] = [*values, *[0.0] * 4][:4]
-            writer.put()
-            self.go()
-            assert reader.latest()
-            assert reader.message["number"] == number
-            return np.array(reader.message).copy()[()]
+    def ask(self, verb: int, joint: str | None = None, *values: float) -> Answer:
+        """Ask as a console does, and return the answer."""
+        number = messages.ALL_JOINTS if joint is None else self.robot.index[joint]
+        with BoardClient() as boards:
+            asking = threading.Thread(target=lambda: answers.append(boards.request(verb, number, values)))
+            answers: list[Answer] = []
+            asking.start()
+            while asking.is_alive():
+                asking.join(0.001)
+                if self.channels.boards.inbox.unread:
+                    self.go()
+        return answers[0]

@@ -1,8 +1,9 @@
-"""Which channels exist on this machine."""
+"""Which channels exist on this machine; and Machine: the channels of this one or of another, by the same calls."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, Protocol
 
 from wholebody.channels import _ring
 from wholebody.channels.channel import Channel
@@ -49,6 +50,74 @@ def writers(name: str) -> list[int]:
             return channel.writer_processes()
     except ChannelError:
         return []  # damaged, old or foreign: nobody can be using it as a channel
+
+
+class Machine(Protocol):
+    """Where channels are. A reader's message is of the `kind` given, or a plain record without one."""
+
+    patience: float
+    """Seconds for which it may be out of reach before its processes count as ended."""
+
+    def writers(self, name: str) -> list[int]:
+        """The living processes that write a channel; none if it is not there."""
+
+    def written(self, ending: str) -> list[str]:
+        """What comes before an ending in the names of the channels that a living process writes."""
+
+    def identity(self, name: str) -> tuple[int, int] | None:
+        """Which file a channel is; another number: it was removed and made anew. None if there is none."""
+
+    def reader(self, name: str, kind: Any = None, *, every: bool = True, past: bool = False) -> Any:
+        """A Reader: of every message from now on, or of the newest alone; with `past` of those still there, too."""
+
+    def writer(self, name: str, kind: Any = None) -> Any:
+        """A Writer on a channel that is there."""
+
+    def close(self) -> None:
+        """Disconnect."""
+
+
+class ThisMachine:
+    """The channels in shared memory."""
+
+    patience = 0.0
+
+    def writers(self, name: str) -> list[int]:
+        """The living processes that write a channel."""
+        return writers(name)
+
+    def written(self, ending: str) -> list[str]:
+        """What comes before an ending in the names of the channels that a living process writes."""
+        return [name.removesuffix(ending) for name in names() if name.endswith(ending) and writers(name)]
+
+    def identity(self, name: str) -> tuple[int, int] | None:
+        """Which file a channel is."""
+        return identity(name)
+
+    def reader(self, name: str, kind: Any = None, *, every: bool = True, past: bool = False) -> Any:
+        """A reader of a channel."""
+        with Channel(name, kind=kind) as channel:
+            reader = channel.reader()
+        if not past:
+            reader.latest()
+        return reader
+
+    def writer(self, name: str, kind: Any = None) -> Any:
+        """A writer on a channel."""
+        with Channel(name, kind=kind) as channel:
+            return channel.writer()
+
+    def close(self) -> None:
+        """There is nothing to disconnect."""
+
+
+def machine(connect: str = "") -> Machine:
+    """This machine, or the one whose Gateway is at HOST:PORT."""
+    if not connect:
+        return ThisMachine()
+    from wholebody.channels.bridge.gateway import OtherMachine
+
+    return OtherMachine(connect)
 
 
 def _is_name(text: str) -> bool:

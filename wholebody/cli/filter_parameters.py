@@ -14,9 +14,9 @@ import numpy as np
 
 from wholebody.channels.subscription import Subscription
 from wholebody.daemon.filters import GREATEST_LENGTH, LENGTH
+from wholebody.drivers.boards import BoardClient
 from wholebody.errors import BadParameter, NoRobot, UnknownName
 from wholebody.messages import Filter, Report, Verb
-from wholebody.operator.console.session import Requests
 from wholebody.parameters import Bounds, Parameters, Unit
 from wholebody.parameters.reflection import About, Slot, Value
 from wholebody.processes.launch_plan import FILTERS
@@ -58,7 +58,7 @@ class FilterParameters:
     """The filters of a running robot; what can be done with them is what Remote can do with parameters."""
 
     def __init__(self, name: str = "") -> None:
-        self._requests = Requests(name)
+        self._requests = BoardClient(name)
         self._report = Subscription(self._requests.names.report, Report)
         joints = self._requests.joints
         self._filters = [JointFilter() for _ in joints]
@@ -130,7 +130,7 @@ class FilterParameters:
             )
         if kept == now:
             return
-        answer = self._requests.ask(Verb.FILTER, joint, (kept.mode, kept.value))
+        answer = self._requests.request(Verb.FILTER, joint, (kept.mode, kept.value))
         if not answer.accepted:
             raise BadParameter(f"{path}: {answer.text}")
         self._filters[joint], self._told = kept, time.monotonic()

@@ -25,9 +25,9 @@ from wholebody.errors import BadRecording
 from wholebody.messages import Reference
 from wholebody.parameters.documents import Document
 from wholebody.parameters.events import Events
-from wholebody.parameters.journal import Repeat
-from wholebody.parameters.line import ABOUT, told_in
-from wholebody.parameters.records import Applied
+from wholebody.parameters.records import ABOUT, AboutPart, Applied
+from wholebody.parameters.remote import told_in
+from wholebody.parameters.server import Repeat
 from wholebody.realtime import until_told
 
 if TYPE_CHECKING:
@@ -132,7 +132,9 @@ def run_again(recording: Recording) -> tuple[int, int]:
     """Repeat the run of the controller in a log; how many commands were compared, and how many differ."""
 
     first = _controller(recording)
-    told = told_in([each.record for each in _last_told(recording, f"{first}{ABOUT}")])
+    told = told_in(recording.table(f"{first}{ABOUT}", AboutPart)[1])
+    if told is None:
+        raise BadRecording(f"{recording.file} lacks a part of what '{first}' tells of itself; log it from its start")
     _, applied = recording.table(f"{first}.applied", Applied) if f"{first}.applied" in recording.layouts else (None, [])
     _, commands = recording.table(f"{first}.command", Reference)
     if not len(commands):
@@ -162,13 +164,6 @@ def _controller(recording: Recording) -> str:
     if len(found) != 1:
         raise BadRecording(f"{recording.file} is the log of {len(found)} controllers ({', '.join(found)}), not of one")
     return found[0]
-
-
-def _last_told(recording: Recording, channel: str) -> Iterator[Any]:
-    """The parts of the text that a controller told last."""
-    messages = list(recording.messages([channel]))
-    parts = int(messages[-1].record["parts"])
-    yield from messages[-parts:]
 
 
 class Comparison:

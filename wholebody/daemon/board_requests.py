@@ -1,4 +1,4 @@
-"""BoardRequests: what consoles ask of the daemon, answered one by one."""
+"""BoardServer: answers what is asked of the daemon: some requests are its own, the rest go to the boards."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from wholebody.daemon.merging import NOBODY
+from wholebody.drivers.boards import BoardRequest, BoardStatus, four
 from wholebody.drivers.interface import Answer, Boards
+from wholebody.drivers.names import Names
 from wholebody.errors import WholebodyError
 from wholebody.messages import ALL_JOINTS, Filter, Verb
+from wholebody.services import Server, Stage
 
 if TYPE_CHECKING:
     from wholebody.daemon.cycle import Cycle
@@ -18,12 +21,19 @@ AT_ONCE = 4
 """Requests answered in a cycle; the others wait for the next."""
 
 
-class BoardRequests:
-    """Answers every request: some are the daemon's, the rest go to the boards."""
+class BoardServer(Server):
+    """The daemon's service; `inbox` is the reader of its requests, `inbox.unread` whether there is one."""
 
-    def __init__(self, cycle: Cycle) -> None:
-        self._cycle = cycle
-        self._reader, self._writer = cycle.outlets.request, cycle.outlets.reply
+    def __init__(self, names: Names) -> None:
+        super().__init__(names.boards_service, (BoardRequest,), BoardStatus)
+        self.inbox = self._requests
+
+
+class BoardRequests:
+    """Answers every request."""
+
+    def __init__(self, cycle: Cycle, server: BoardServer) -> None:
+        self._cycle, self._server = cycle, server
         self._own: dict[Verb, Callable[[list[int], list[float]], Answer]] = {
             Verb.FILTER: self._filter,
             Verb.STEP_LIMIT: self._step_limit,
@@ -32,32 +42,30 @@ class BoardRequests:
             Verb.END_LEASE: self._end_lease,
         }
 
-    def answer(self) -> None:
+    def answer(self, now: float) -> None:
         """Answer what was asked since the last cycle, in order."""
         for _ in range(AT_ONCE):
-            if not self._reader.next():
+            if not self._server.inbox.unread:
                 return
-            asked, reply = self._reader.message, self._writer.message
-            try:
-                answer = self._do(asked.verb, asked.joint, [float(v) for v in asked.values])
-            except WholebodyError as error:
-                answer = Answer(False, str(error))
-            reply.number, reply.verb, reply.joint = asked.number, asked.verb, asked.joint
-            reply.accepted, reply.status = answer.accepted, answer.status
-            reply.values[:] = [*answer.values, *[0.0] * 4][:4]
-            reply.text = answer.text
-            self._writer.put()
+            if (asked := self._server.take()) is not None:
+                try:
+                    answer = self._do(asked.request)
+                except WholebodyError as error:
+                    answer = Answer(False, str(error))
+                stage = Stage.SUCCEEDED if answer.accepted else Stage.REJECTED
+                status = BoardStatus(answer.status, four(answer.values))
+                self._server.reply(asked.number, stage, now, answer.text, answer=status)
 
-    def _do(self, number: int, joint: int, values: list[float]) -> Answer:
-        cycle = self._cycle
+    def _do(self, request: BoardRequest) -> Answer:
+        cycle, joint, values = self._cycle, request.joint, list(request.values)
         names = cycle.robot.joint_names
-        if number not in list(Verb):
-            return Answer(False, f"there is no request number {number}")
+        if request.verb not in list(Verb):
+            return Answer(False, f"there is no request number {request.verb}")
         if joint != ALL_JOINTS and not 0 <= joint < len(names):
             return Answer(False, f"there is no joint number {joint}; {cycle.robot.name} has {len(names)}")
         if not all(math.isfinite(value) for value in values):
             return Answer(False, "the values of a request must be finite numbers")
-        verb, joints = Verb(number), list(range(len(names))) if joint == ALL_JOINTS else [joint]
+        verb, joints = Verb(request.verb), list(range(len(names))) if joint == ALL_JOINTS else [joint]
         if verb in self._own:
             return self._own[verb](joints, values)
         if not isinstance(cycle.interface, Boards):

@@ -21,12 +21,11 @@ import numpy as np
 
 from wholebody.daemon import _kernels
 from wholebody.daemon.board_requests import BoardRequests
-from wholebody.daemon.controllers import Controllers
+from wholebody.daemon.channels import RobotChannels, Timing
 from wholebody.daemon.filters import Filters
 from wholebody.daemon.gate import Gate
-from wholebody.daemon.merging import Merging
-from wholebody.daemon.outlets import Outlets
-from wholebody.daemon.timing import Contract, OnMiss, Timing
+from wholebody.daemon.merging import Controllers, Merging
+from wholebody.daemon.timing import Contract, OnMiss
 from wholebody.drivers.interface import Clock, RobotInterface
 from wholebody.messages import MAX_CONTROLLERS, Mode, Refusal, Silence, Status
 from wholebody.robots.robot import Robot
@@ -46,22 +45,24 @@ FIGHT_WITHIN = 0.5
 class Cycle:
     """One robot, one clock, and everybody's references."""
 
-    def __init__(self, robot: Robot, interface: RobotInterface, clock: Clock, outlets: Outlets, contract: Contract):
+    def __init__(
+        self, robot: Robot, interface: RobotInterface, clock: Clock, channels: RobotChannels, contract: Contract
+    ):
         self.robot, self.interface, self.clock, self.contract = robot, interface, clock, contract
-        self.outlets = outlets
+        self.channels = channels
         modes = getattr(interface, "modes", frozenset(Mode))
-        self.controllers = Controllers(outlets.names, robot.reference_dtype(), clock.period, self._left_out)
+        self.controllers = Controllers(channels.names, robot.reference_dtype(), clock.period, self._left_out)
         self.merging = Merging(self.controllers, modes)
         self.filters = Filters(len(robot.moving))
         self.gate = Gate(robot, clock.period)
         self.timing = Timing(STAGES)
-        self.requests = BoardRequests(self)
+        self.requests, self._inbox = BoardRequests(self, channels.boards), channels.boards.inbox
         self.number = 0
         self._instant = 0.0
         self.stopped = ""  # why, while it is
         self.waiting = False  # for the beat: then the loop may be left at once
-        self.state = outlets.state.message
-        self.command = outlets.commanded.message
+        self.state = channels.state.message
+        self.command = channels.commanded.message
         self._take_events = getattr(interface, "take_events", list)  # what happened to the boards, in words
         self._publishes_command = not getattr(interface, "publishes_command", False)
         self._damps = Mode.VELOCITY in modes
@@ -100,7 +101,7 @@ class Cycle:
         began = now()
         self.controllers.take()
         self.merging.update()
-        if self.stopped or self.outlets.stop.latest():
+        if self.stopped or self.channels.stop.latest():
             self._stay_stopped()
         for controller, silence in self.merging.fallen_silent():
             self._fell_silent(controller, silence)
@@ -114,7 +115,7 @@ class Cycle:
         if self._other_modes or not self.merging.only_positions:
             self._pass_others()
         passed = now()
-        self.outlets.stamp_command(instant)
+        self.channels.stamp_command(instant)
         self.interface.write(self.command)
         written = now()
         self.interface.read(self.state)
@@ -123,7 +124,8 @@ class Cycle:
         read = now()
         self._publish(instant)
         published = now()
-        self.requests.answer()
+        if self._inbox.unread:
+            self.requests.answer(instant)
         self._took = (
             *(taken - began, filtered - taken, passed - filtered, written - passed),
             *(read - written, published - read, now() - published),
@@ -132,7 +134,7 @@ class Cycle:
     def _take_over_anew(self) -> None:
         """Another simulator has taken the place of the one before, and its robot is somewhere else."""
         self._restarts = getattr(self.clock, "restarts", 0)
-        self.outlets.tell("restart", "another simulator has come; every joint holds where it is now")
+        self.channels.tell("restart", "another simulator has come; every joint holds where it is now")
         self.begin()
 
     def expect_home(self, joints: Sequence[int]) -> None:
@@ -161,14 +163,14 @@ class Cycle:
         if not self.stopped:
             self.stopped = why
             self.interface.stop()
-            self.outlets.tell("stop", why)
+            self.channels.tell("stop", why)
             self._hold()
 
     def resume(self) -> None:
         """Listen again, to what is said from now on."""
         if self.stopped:
             self.stopped = ""
-            self.outlets.tell("resume", "references are followed again")
+            self.channels.tell("resume", "references are followed again")
             self._hold()
 
     def _hold(self) -> None:
@@ -180,7 +182,7 @@ class Cycle:
 
     def _stay_stopped(self) -> None:
         if not self.stopped:
-            text = self.outlets.stop.message.text
+            text = self.channels.stop.message.text
             self.stop(text or "somebody put a message on the stop channel")
         joints = self.merging.owner >= 0
         if joints.any():
@@ -190,7 +192,7 @@ class Cycle:
     def _fell_silent(self, controller: int, silence: Silence) -> None:
         name = self.controllers.name[controller]
         after = self.controllers.silent_for(controller)
-        self.outlets.tell("silent", f"'{name}' has said nothing for {after:.3f} s: {silence.name.lower()}")
+        self.channels.tell("silent", f"'{name}' has said nothing for {after:.3f} s: {silence.name.lower()}")
         if silence is Silence.STOP:
             self.stop(f"'{name}' fell silent")
         joints = self.merging.owner == controller
@@ -208,12 +210,12 @@ class Cycle:
     def _publish(self, instant: float) -> None:
         self._publish_timing()
         self.number += 1
-        outlets, missed = self.outlets, self.clock.missed
+        channels, missed = self.channels, self.clock.missed
         self._reference[:] = self._sent
-        outlets.put_state(instant, self.number)
+        channels.put_state(instant, self.number)
         if self._publishes_command:
-            outlets.commanded.put()
-        outlets.put_tick(instant, self.number, self.clock.period, missed)
+            channels.commanded.put()
+        channels.put_tick(instant, self.number, self.clock.period, missed)
         if missed != self._missed:
             self._keep_contract()
         self._late = getattr(self.clock, "late", 0.0)
@@ -221,7 +223,7 @@ class Cycle:
             self._report(instant)
 
     def _report(self, instant: float) -> None:
-        report, controllers, merging = self.outlets.report.message, self.controllers, self.merging
+        report, controllers, merging = self.channels.report.message, self.controllers, self.merging
         report.time, report.tick, report.missed = instant, self.number, self.clock.missed
         report.stopped = bool(self.stopped)
         report.controller[:], report.received[:] = controllers.name, controllers.received
@@ -233,9 +235,9 @@ class Cycle:
         refused = merging.refused + self.gate.refused
         report.refused[:], report.refused_by_joint[:] = refused.sum(1), refused.sum(0)
         report.refused[Refusal.WRONG_LAYOUT] += controllers.left_out
-        self.outlets.report.put()
+        self.channels.report.put()
         for text in self._take_events():
-            self.outlets.tell("boards", text)
+            self.channels.tell("boards", text)
         self._tell_fights()
 
     def _tell_fights(self) -> None:
@@ -243,22 +245,22 @@ class Cycle:
         for joint, rows in contested:
             if joint not in self._fights:
                 names = " and ".join(f"'{self.controllers.name[row]}'" for row in rows)
-                self.outlets.tell("fight", f"{names} both move {self.robot.joint_names[joint]}; the newest word wins")
+                self.channels.tell("fight", f"{names} both move {self.robot.joint_names[joint]}; the newest word wins")
         self._fights = {joint for joint, _ in contested}
 
     def _left_out(self, controller: str, why: str) -> None:
-        self.outlets.tell("left out", why)
+        self.channels.tell("left out", why)
 
     def _publish_timing(self) -> None:
         """How long the stages of the cycle before took: only now are they all over."""
         if self._took:
             self.timing.add(self._took, self._late)
-            self.outlets.put_timing(self.number, self._missed, self._late, self._took)
+            self.channels.put_timing(self.number, self._missed, self._late, self._took)
 
     def _keep_contract(self) -> None:
         missed, self._missed = self.clock.missed - self._missed, self.clock.missed
         if missed > self.contract.misses_allowed:
             text = f"{missed} cycles in a row were missed; {self.contract.misses_allowed} are allowed"
-            self.outlets.tell("missed", text)
+            self.channels.tell("missed", text)
             if self.contract.on_miss is OnMiss.STOP:
                 self.stop(text)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from wholebody.daemon.channels import RobotChannels
 from wholebody.daemon.cycle import STAGES, Cycle
-from wholebody.daemon.outlets import Outlets
 from wholebody.daemon.timing import Contract, Spread
 from wholebody.drivers.interface import Clock, RobotInterface, SteadyClock
 from wholebody.realtime import Ended, realtime, when_told
@@ -41,8 +41,8 @@ def run(
     contract = contract or Contract()
     clock = clock or SteadyClock(contract.period)
     ending = _Ending()
-    with suppress(Ended), when_told(ending.ask), Outlets(robot, name, STAGES) as outlets, interface:
-        ending.cycle = cycle = Cycle(robot, interface, clock, outlets, contract)
+    with suppress(Ended), when_told(ending.ask), RobotChannels(robot, name, STAGES) as channels, interface:
+        ending.cycle = cycle = Cycle(robot, interface, clock, channels, contract)
         cycle.begin()
         if prepare is not None:
             prepare(cycle)

@@ -1,19 +1,14 @@
-"""Timing: how long each stage of the cycle takes (Hubo-Ach §3.3)."""
+"""Spread: how something timed is spread; Contract: which period the loop keeps, and what if it does not."""
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from wholebody.errors import BadPeriod
-
-KEPT = 1 << 15
-"""Cycles of which p99 is taken."""
 
 
 @dataclass(frozen=True)
@@ -34,33 +29,6 @@ class Spread:
         return cls(
             name, float(samples.mean()), float(samples.std()), float(np.quantile(samples, 0.99)), float(samples.max())
         )
-
-
-class Timing:
-    """The durations of the stages of every cycle, and of all of them together."""
-
-    def __init__(self, stages: tuple[str, ...]) -> None:
-        self.stages = stages
-        self.cycles = 0
-        self._rows = np.zeros((KEPT, len(stages) + 1))  # how late, and the stages
-        self._row = struct.Struct(f"{len(stages) + 1}d")
-        self._memory = self._rows.view(np.uint8).reshape(-1).data
-        self._worst: dict[str, float] = {}  # of the cycles not kept
-
-    def add(self, took: Sequence[float], late: float) -> None:
-        """Note one more cycle."""
-        self._row.pack_into(self._memory, self.cycles % KEPT * self._row.size, late, *took)
-        self.cycles += 1
-        if self.cycles % KEPT == 0:
-            self._worst = {row.name: row.worst for row in self.table()}
-
-    def table(self) -> list[Spread]:
-        """Each stage, their sum without the wait, and how late cycles began."""
-        kept = min(self.cycles, KEPT)
-        took, late = self._rows[:kept, 1:], self._rows[:kept, 0]
-        rows = [Spread.of(stage, took[:, column]) for column, stage in enumerate(self.stages)]
-        rows += [Spread.of("work", took.sum(1)), Spread.of("late", late)]
-        return [replace(row, worst=max(row.worst, self._worst.get(row.name, 0.0))) for row in rows]
 
 
 class OnMiss(StrEnum):

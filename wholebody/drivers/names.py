@@ -5,7 +5,7 @@
     robot.<controller>.reference   what a controller wants, as often as it likes
     robot.<controller>.unfiltered  the same, for a filter process that passes it on
     robot.<controller>.requests, .replies, .doing   the goals of a behaviour, their reports, and what it does now
-    robot.request, robot.reply  a console's requests, and the answers
+    robot.daemon                the service by which anybody asks the daemon and the boards (drivers/boards.py)
     robot.stop                  any message here stops the robot
     robot.tick, robot.timing    the beat, and how long each stage of the cycle took
     robot.report                who moves which joint, what was refused
@@ -29,18 +29,22 @@ def default_name() -> str:
     return os.environ.get("WHOLEBODY_ROBOT") or "robot"
 
 
+def nothing_runs(name: str) -> str:
+    """What to say when there is no daemon."""
+    return f"no robot called '{name}' is running; start one: wholebody start hubo2plus"
+
+
 class Names:
     """The channels of the robot of a name."""
 
     def __init__(self, robot: str = "") -> None:
         self.robot = robot = robot or default_name()
         self.state, self.commanded = f"{robot}.state", f"{robot}.commanded"
-        self.request, self.reply = f"{robot}.request", f"{robot}.reply"
         self.stop, self.events = f"{robot}.stop", f"{robot}.events"
         self.tick, self.timing, self.report = f"{robot}.tick", f"{robot}.timing", f"{robot}.report"
         self.to_simulator, self.from_simulator = f"{robot}.to_simulator", f"{robot}.from_simulator"
         self.simulated, self.objects = f"{robot}.simulated", f"{robot}.objects"
-        self.boards = f"{robot}.boards"
+        self.boards, self.boards_service = f"{robot}.boards", f"{robot}.daemon"
 
     def reference(self, controller: str) -> str:
         """What a controller wants."""

@@ -19,8 +19,6 @@ from wholebody.messages.views import (
     BASE,
     FORCE_TORQUE,
     IMU,
-    BoardCommand,
-    BoardReply,
     Event,
     Reference,
     Report,
@@ -70,26 +68,6 @@ def reference(joints: Sequence[str]) -> np.dtype[Reference]:
     fields += [(quantity, "<f8", (n,)) for quantity in ("position", "velocity", "effort", "stiffness", "damping")]
     fields += [("mode", "u1", (n,)), ("mask", "?", (n,))]
     return Reference.of(_labelled(fields, joints=joints))
-
-
-def board_command(joints: Sequence[str]) -> np.dtype[BoardCommand]:
-    """Build a console's request to the boards: a Verb for one joint, or for ALL_JOINTS, with up to four numbers."""
-    fields = [("number", "<u8"), ("verb", "<u2"), ("joint", "<i2"), ("values", "<f8", (4,))]
-    return BoardCommand.of(_labelled(fields, joints=_names(joints, "joint")))
-
-
-def board_reply(joints: Sequence[str]) -> np.dtype[BoardReply]:
-    """Build the answer to the request of the same number."""
-    fields = [
-        ("number", "<u8"),
-        ("verb", "<u2"),
-        ("joint", "<i2"),
-        ("accepted", "?"),
-        ("status", "<u4"),
-        ("values", "<f8", (4,)),
-        ("text", f"S{TEXT_SIZE}"),
-    ]
-    return BoardReply.of(_labelled(fields, joints=_names(joints, "joint")))
 
 
 def tick() -> np.dtype[Tick]:

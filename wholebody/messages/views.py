@@ -1,4 +1,4 @@
-"""The messages of a robot as typed views: State, Reference, BoardCommand, BoardReply, Tick, Timing, Report, Event."""
+"""The messages of a robot as typed views: State, Reference, Tick, Timing, Report, Event."""
 
 from __future__ import annotations
 
@@ -124,27 +124,6 @@ class References(Rows[Reference]):
     silence: Integers
     lease: Booleans
     mask: Booleans
-
-
-class BoardCommand(Record):
-    """A console's request to the boards."""
-
-    number: int
-    verb: int
-    joint: int
-    values: Floats
-
-
-class BoardReply(Record):
-    """The answer to the request of the same number."""
-
-    number: int
-    verb: int
-    joint: int
-    accepted: bool
-    status: int
-    values: Floats
-    text: str
 
 
 class Tick(Record):

@@ -2,34 +2,63 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
-from wholebody.messages import Dtype, Floats, Record
+from wholebody.messages import Floats, Integers, Record
+from wholebody.services.records import AtMost, Numbers
 
-TEXT = 240
 PART = 4096
 LEAST = 64
-"""Numbers in a request or an answer; more, if a parameter has more."""
+"""Numbers in a record; more, if a parameter has more."""
+MOST = 256
+"""Numbers of a parameter that can be set from outside."""
+ABOUT, SERVICE = ".about", ".parameters"
+
+Path = Annotated[str, AtMost(160)]
 
 
-class Verb(IntEnum):
-    """What can be asked of a controller while it runs."""
+@dataclass(frozen=True)
+class Get:
+    """The value of a parameter."""
 
-    GET = 0
-    SET = 1
-    VALUES = 2  # of all parameters, on the channel of values
-    JACOBIAN = 3  # of a constraint, by its number, on the channel of Jacobians
+    path: Path
+
+
+@dataclass(frozen=True)
+class Set:
+    """Another value for a parameter; the answer is what it is then."""
+
+    path: Path
+    values: Annotated[Numbers, AtMost(MOST)]
+
+
+@dataclass(frozen=True)
+class GetAll:
+    """The values of all parameters, one after the other, in one cycle."""
+
+
+@dataclass(frozen=True)
+class GetJacobian:
+    """The Jacobian of a constraint now, row by row."""
+
+    constraint: Annotated[str, AtMost(160)]
+
+
+@dataclass(frozen=True)
+class Values:
+    """The answer to each of them."""
+
+    values: Numbers
 
 
 class ControllerNames:
     """The channels of a controller.
 
     robot.controller.about                  what there is: one text, in parts
-    robot.controller.ask, .answer           requests and answers
-    robot.controller.values, .jacobian      answers that are long
+    robot.controller.parameters             the service by which others get and set them
     robot.controller.events                 what came true
     robot.controller.applied                what came in from outside, and in which cycle it counted first
     robot.controller.bound.PATH             a parameter that another transport carries
@@ -39,8 +68,7 @@ class ControllerNames:
     def __init__(self, robot: str, controller: str) -> None:
         self.robot, self.controller = robot, controller
         self.first = first = f"{robot}.{controller}"
-        self.about, self.ask, self.answer = f"{first}.about", f"{first}.ask", f"{first}.answer"
-        self.values, self.jacobian, self.events = f"{first}.values", f"{first}.jacobian", f"{first}.events"
+        self.about, self.service, self.events = f"{first}{ABOUT}", f"{first}{SERVICE}", f"{first}.events"
         self.markers, self.applied = f"{first}.markers", f"{first}.applied"
 
     def bound(self, path: str) -> str:
@@ -64,23 +92,19 @@ def value_record(size: int) -> np.dtype[Value]:
     return Value.of(np.dtype([("time", "<f8"), ("values", "<f8", (size,))], align=True))
 
 
-def about_record() -> Dtype:
+class AboutPart(Record):
     """A part of a long text."""
-    return np.dtype([("part", "<u4"), ("parts", "<u4"), ("size", "<u4"), ("text", "u1", (PART,))], align=True)
+
+    part: int
+    parts: int
+    size: int  # type: ignore[assignment]  # numpy's own `size` of a record is 1
+    text: Integers
 
 
-def ask_record(size: int) -> Dtype:
-    """A request: a number to know the answer by, what, of which parameter or constraint, and numbers."""
-    count = max(size, LEAST)
-    fields = [("number", "<u8"), ("verb", "u1"), ("index", "<i4"), ("count", "<u4"), ("values", "<f8", (count,))]
-    return np.dtype(fields, align=True)
-
-
-def answer_record(size: int) -> Dtype:
-    """The answer to a request: whether it was done, if not why, and numbers."""
-    count = max(size, LEAST)
-    fields: list[Any] = [("number", "<u8"), ("time", "<f8"), ("accepted", "?"), ("text", f"S{TEXT}")]
-    return np.dtype([*fields, ("count", "<u4"), ("values", "<f8", (count,))], align=True)
+def about_record() -> np.dtype[AboutPart]:
+    """The layout of a part of a long text."""
+    fields: list[Any] = [("part", "<u4"), ("parts", "<u4"), ("size", "<u4"), ("text", "u1", (PART,))]
+    return AboutPart.of(np.dtype(fields, align=True))
 
 
 class Applied(Record):
@@ -98,8 +122,3 @@ def applied_record(size: int) -> np.dtype[Applied]:
     count = max(size, LEAST)
     fields = [("time", "<f8"), ("cycle", "<u8"), ("index", "<u4"), ("count", "<u4"), ("values", "<f8", (count,))]
     return Applied.of(np.dtype(fields, align=True))
-
-
-def long_record(size: int) -> Dtype:
-    """Many numbers, and the number of the request that asked for them."""
-    return np.dtype([("number", "<u8"), ("time", "<f8"), ("count", "<u4"), ("values", "<f8", (size,))], align=True)

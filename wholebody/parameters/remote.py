@@ -1,4 +1,4 @@
-"""Remote: a running controller as another process sees it: its parameters, events and what it is doing.
+"""Remote: a running controller as another process sees it, here or elsewhere: parameters, events, what it does.
 
 controller = Remote()                                     # the one that runs; or Remote("reach", "dreamer")
 controller.set("tasks.right_hand.goal", [0.4, -0.2, 1.0])
@@ -7,26 +7,47 @@ controller.wait_for("arrived", timeout=5.0)
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from wholebody.errors import BadParameter, NoController, UnknownName, closest
+from wholebody.channels import Reader
+from wholebody.channels.directory import Machine, machine
+from wholebody.errors import (
+    BadParameter,
+    ChannelNotFound,
+    GoalNotDone,
+    NoController,
+    NoServer,
+    UnknownName,
+    WholebodyError,
+    closest,
+)
 from wholebody.messages import Event
-from wholebody.parameters.line import Line, running
 from wholebody.parameters.packed import STATES
 from wholebody.parameters.parameter import Array
-from wholebody.parameters.records import ControllerNames, Verb
+from wholebody.parameters.records import (
+    SERVICE,
+    AboutPart,
+    ControllerNames,
+    Get,
+    GetAll,
+    GetJacobian,
+    Set,
+    Values,
+)
 from wholebody.parameters.reflection import About, Value, read_values, set_together, shown, write_values
+from wholebody.services import Client, Stage
 
-if TYPE_CHECKING:
-    from wholebody.parameters.far import FarLine
-
-__all__ = ["Happened", "Remote", "running"]
+STARTING = 10.0
+"""Seconds for which a controller that just starts may keep others waiting."""
+SPIN = 0.0015
+"""Seconds for which it stays awake for an answer: a loop of 1 kHz has answered by then."""
 
 
 @dataclass(frozen=True)
@@ -47,21 +68,31 @@ class Remote:
     """
 
     def __init__(self, controller: str = "", robot: str = "", connect: str = "") -> None:
-        self._line = _line_to(controller, robot, connect)
-        self.names = self._line.names
+        self._machine = there = machine(connect)
+        try:
+            self.names = _find(running(there), controller, robot, f" at {connect}" if connect else "")
+            self._client = ParameterClient(self.names, there)
+        except WholebodyError as error:
+            there.close()
+            raise NoController(str(error)) from None
+        self._about: Reader[AboutPart] = there.reader(self.names.about, AboutPart, past=True)
         self._read_about()
-        self._events = self._line.events()
+        try:
+            self._events: Reader[Event] | None = there.reader(self.names.events, Event)
+        except ChannelNotFound:
+            self._events = None
         self._heard: list[Happened] = []
 
     @property
     def alive(self) -> bool:
         """Whether it still runs."""
-        return self._line.alive
+        return self._client.alive
 
     def close(self) -> None:
         """Let go of it."""
-        self._line.close()
-        self._events.close()
+        for each in (self._client, self._about, self._events, self._machine):
+            if each is not None:
+                each.close()
 
     # --- parameters --------------------------------------------------------------------------------
 
@@ -80,19 +111,17 @@ class Remote:
     def get(self, path: str, timeout: float = 2.0) -> Value:
         """The value of a parameter in the cycle that answers."""
         about = self.about(path)
-        answer = self._line.ask(Verb.GET, self._index[path], (), timeout)
-        return shown(about, answer["values"][: about.size])
+        return shown(about, self._client.numbers(Get(path), timeout))
 
     def set(self, path: str, value: Any, timeout: float = 2.0) -> Value:
         """Set a parameter, and return what it is now; BadParameter if it was refused."""
         about = self.about(path)
-        answer = self._line.ask(Verb.SET, self._index[path], _numbers(about, value), timeout)
-        return shown(about, answer["values"][: about.size])
+        return shown(about, self._client.numbers(Set(path, _numbers(about, value)), timeout))
 
     def values(self, timeout: float = 2.0) -> dict[str, Value]:
         """The values of all parameters, of one cycle."""
         self._refresh()
-        numbers = self._line.long(Verb.VALUES, 0, timeout)
+        numbers = self._client.numbers(GetAll(), timeout)
         found, first = {}, 0
         for each in self._parameters.values():
             found[each.path] = shown(each, numbers[first : first + each.size])
@@ -177,8 +206,8 @@ class Remote:
         """The Jacobian of every constraint, now: a row for each direction, a column for each velocity."""
         columns = len(self._more["joints"]["velocity"])
         return {
-            name: self._line.long(Verb.JACOBIAN, index, timeout).reshape(-1, columns)
-            for index, name in enumerate(self._more["constraints"])
+            name: self._client.numbers(GetJacobian(name), timeout).reshape(-1, columns)
+            for name in self._more["constraints"]
         }
 
     # --- events ------------------------------------------------------------------------------------
@@ -202,14 +231,14 @@ class Remote:
                 if each.name in events:
                     self._heard.remove(each)
                     return each
-            if not self._events.wait(until=until, mode="next"):
+            if self._events is None or not self._events.wait(until=until, mode="next"):
                 return None
             self._heard.append(_happened(self._events.message, self._more["events"]))
 
     def forget(self) -> None:
         """Events up to now do not count."""
         self._heard.clear()
-        while self._events.next():
+        while self._events is not None and self._events.next():
             pass
 
     def rearm(self, event: str) -> None:
@@ -220,13 +249,19 @@ class Remote:
 
     def _refresh(self) -> None:
         """A controller that was started again may have other parameters."""
-        if self._line.is_new:
-            self._read_about()
+        if self._about.next():
+            self._read_about(self._about.message.copy())
 
-    def _read_about(self) -> None:
-        everything = self._line.read()
+    def _read_about(self, *first: AboutPart) -> None:
+        """What the controller tells of itself; what it is just telling is waited for."""
+        parts, until = list(first), time.monotonic() + STARTING
+        while (everything := told_in(parts)) is None:
+            if not self._about.wait(until=until, mode="next"):
+                raise NoController("a controller has begun to start, and got stuck; see what it says")
+            parts.append(self._about.message.copy())
+            while self._about.next():
+                parts.append(self._about.message.copy())
         self._parameters = {each["path"]: _about(each) for each in everything.pop("parameters")}
-        self._index = {path: index for index, path in enumerate(self._parameters)}
         self._more = everything
 
     def _values_of(self, first: str) -> dict[str, Value]:
@@ -240,13 +275,47 @@ class Remote:
         raise UnknownName("task or constraint", name, known)
 
 
-def _line_to(controller: str, robot: str, connect: str) -> Line | FarLine:
-    if not connect:
-        return Line(_find(running(), controller, robot))
-    from wholebody.parameters.far import FarLine, Switchboards
+class ParameterClient(Client):
+    """Asks the ParameterServer of a controller."""
 
-    there = Switchboards(connect)
-    return FarLine(there, _find(there.running(), controller, robot, f" at {connect}"))
+    missing: ClassVar[type[NoServer]] = NoController
+
+    def __init__(self, names: ControllerNames, there: Machine) -> None:
+        self._names = names
+        super().__init__(names.service, STARTING, answer=Values, connect=there)
+
+    def numbers(self, request: Any, timeout: float) -> Array:
+        """Ask, and return the numbers of the answer; BadParameter if it is no, NoController if there is none."""
+        try:
+            values: Array = self.ask(request, timeout, spin=SPIN).answer.values
+        except GoalNotDone as error:
+            raise BadParameter(error.reason) from None
+        return values
+
+    def __str__(self) -> str:
+        """Who is at the other end."""
+        return f"'{self._names.controller}' on '{self._names.robot}'"
+
+    def _overdue(self, until: Stage, timeout: float) -> NoServer:
+        """The error if the loop does not answer."""
+        return self.missing(f"{self} did not answer within {timeout:g} s; it runs, but its loop stands still")
+
+
+def running(there: Machine | None = None) -> list[tuple[str, str]]:
+    """The controllers that run on a machine, this one unless told otherwise, as (robot, controller)."""
+    found = (name.rpartition(".") for name in (there or machine()).written(f"{SERVICE}.replies"))
+    return [(robot, controller) for robot, _, controller in found if robot]
+
+
+def told_in(parts: Iterable[AboutPart]) -> dict[str, Any] | None:
+    """The last text among `about` records that follow each other; None if it is not whole."""
+    newest: list[AboutPart] = []
+    for each in parts:
+        newest = [each] if each.part == 1 else [*newest, each]
+    if not newest or len(newest) != newest[-1].parts:
+        return None
+    told: dict[str, Any] = json.loads(b"".join(bytes(each.text[: each.size]) for each in newest))
+    return told
 
 
 def _find(there: Sequence[tuple[str, str]], controller: str, robot: str, where: str = "") -> ControllerNames:

@@ -26,8 +26,8 @@ from wholebody.errors import WrongRecord
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.messages import Report
 from wholebody.motion.playback import posture_of
-from wholebody.parameters.desk import Desk
 from wholebody.parameters.records import ControllerNames
+from wholebody.parameters.server import ParameterServer
 from wholebody.processes.main import Ready, StateLoop
 from wholebody.realtime import until_told
 
@@ -48,7 +48,7 @@ def walk(name: str = "", robot: str = "", stabilizer: str = "dcm", *, ready: Rea
     names = ControllerNames(Names(name).robot, walking_goals.CONTROLLER)
     with (
         connect(walking_goals.CONTROLLER, name, period=SILENCE) as connection,
-        Desk(names, walking_parameters(walking), {"robot": robot, **NOTHING_ELSE}) as tuning,
+        ParameterServer(names, walking_parameters(walking), {"robot": robot, **NOTHING_ELSE}) as tuning,
         WalkingServer(walking, name) as server,
         Channel(Names(name).report, kind=Report) as channel,
         channel.reader() as report,
@@ -58,7 +58,11 @@ def walk(name: str = "", robot: str = "", stabilizer: str = "dcm", *, ready: Rea
 
 
 def serve_walking(
-    connection: Connection, server: WalkingServer, tuning: Desk, report: Reader[Report], goes_on: Callable[[], bool]
+    connection: Connection,
+    server: WalkingServer,
+    tuning: ParameterServer,
+    report: Reader[Report],
+    goes_on: Callable[[], bool],
 ) -> None:
     """The loop: newest state, goals, parameters, one cycle, one reference. Told to end, it comes to a stand first.
 
@@ -91,7 +95,7 @@ def crawl(name: str = "", robot: str = "", *, ready: Ready) -> None:
     names = ControllerNames(Names(name).robot, crawling_goals.CONTROLLER)
     with (
         connect(crawling_goals.CONTROLLER, name, period=SILENCE) as connection,
-        Desk(names, crawling_parameters(crawling), {"robot": robot, **NOTHING_ELSE}) as tuning,
+        ParameterServer(names, crawling_parameters(crawling), {"robot": robot, **NOTHING_ELSE}) as tuning,
         CrawlingServer(crawling, name) as server,
         SupportPublisher(Names(name).robot) as publisher,
     ):
@@ -100,7 +104,11 @@ def crawl(name: str = "", robot: str = "", *, ready: Ready) -> None:
 
 
 def serve_crawling(
-    connection: Connection, server: CrawlingServer, tuning: Desk, shown: SupportDisplay, goes_on: Callable[[], bool]
+    connection: Connection,
+    server: CrawlingServer,
+    tuning: ParameterServer,
+    shown: SupportDisplay,
+    goes_on: Callable[[], bool],
 ) -> None:
     """The loop: newest state, goals, parameters, one cycle, one reference. Told to end, it rests on all limbs first."""
     ending = False

@@ -19,6 +19,7 @@ import wholebody
 from wholebody.channels import Channel, directory
 from wholebody.channels.owned import Opened
 from wholebody.drivers import Names
+from wholebody.drivers.names import nothing_runs as nothing_runs
 from wholebody.errors import BadMessage, ChannelError, NoRobot, RoleTaken, TooManyWriters
 from wholebody.messages import Dtype
 from wholebody.processes.launch_plan import LaunchPlan
@@ -203,11 +204,6 @@ def robot_of(name: str = "") -> str:
     if plan is None:
         raise NoRobot("nobody can tell which robot that is; say --robot hubo2plus, or whatever it is")
     return plan.robot
-
-
-def nothing_runs(name: str) -> str:
-    """What to say when there is no daemon."""
-    return f"no robot called '{name}' is running; start one: wholebody start hubo2plus"
 
 
 def _read(channel: str) -> Running | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from wholebody.parameters.far import Switchboard
+from wholebody.channels.bridge.gateway import Gateway
 from wholebody.processes.main import Ready
 from wholebody.realtime import sleep_until_told
 
 
 def switchboard(endpoint: str, name: str = "", *, ready: Ready) -> None:
     """Answer other machines until SIGTERM or SIGINT."""
-    with Switchboard(endpoint):
+    with Gateway(endpoint):
         ready()
         sleep_until_told()

@@ -5,6 +5,8 @@ with Client("robot.gripper") as gripper:
     number = gripper.send(Open())                # returns at once
     gripper.reports(number)                      # what became of it so far
     gripper.wait(number)
+
+With `connect` the server is on another machine (HOST:PORT of a Gateway there); everything else is the same.
 """
 
 from __future__ import annotations
@@ -14,18 +16,19 @@ import itertools
 import secrets
 import time
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
-import numpy as np
-import numpy.typing as npt
-
-from wholebody.channels import Channel, Reader, Writer, directory
+from wholebody.channels import Reader
+from wholebody.channels.directory import Machine, machine
 from wholebody.channels.owned import Opened
-from wholebody.errors import ChannelNotFound, GoalNotDone, LayoutMismatch, NoServer
+from wholebody.errors import ChannelNotFound, GoalNotDone, LayoutMismatch, NoServer, WholebodyError
 from wholebody.messages import labels
 from wholebody.services.records import (
     CLIENT_BITS,
     COUNT_BITS,
+    Format,
+    Reply,
+    Request,
     field_names,
     format_of,
     kind_name,
@@ -48,7 +51,7 @@ REMEMBERED = 256
 class _Sent:
     """A request of which nothing was heard yet."""
 
-    raw: npt.NDArray[np.uint8]
+    request: Any
     until: float
 
 
@@ -58,13 +61,24 @@ class Client(Opened):
     timeout   how long to wait for a server that is just being started
     patience  how long a server may be away meanwhile, because somebody starts it again
     answer    the dataclass of its answers, if it answers with numbers
+    connect   HOST:PORT of another machine, where the server is; the machine, if somebody is connected to it already
     """
 
     missing: ClassVar[type[NoServer]] = NoServer
 
-    def __init__(self, name: str, timeout: float = 10.0, patience: float = 0.0, answer: type | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        timeout: float = 10.0,
+        patience: float = 0.0,
+        answer: type | None = None,
+        connect: str | Machine = "",
+    ) -> None:
         super().__init__()
-        self.name, self.patience, self._answer = name, patience, answer
+        self.name, self._answer = name, answer
+        self._owns_machine = isinstance(connect, str)
+        self._machine = machine(connect) if isinstance(connect, str) else connect
+        self.patience = max(patience, self._machine.patience)
         self._number = (secrets.randbits(CLIENT_BITS) or 1) << COUNT_BITS
         self._sent: dict[int, _Sent] = {}
         self._again = 0.0
@@ -73,7 +87,8 @@ class Client(Opened):
         until = time.monotonic() + timeout
         while not self.alive:
             if time.monotonic() > until:
-                raise self.missing(f"{self} does not run{self.remedy}")
+                self.close()
+                raise self._gone(f"does not run{self.remedy}")
             time.sleep(0.02)
         self._connect()
 
@@ -87,25 +102,15 @@ class Client(Opened):
         self._told[number] = []
         if len(self._told) > REMEMBERED:
             del self._told[next(iter(self._told))]
-        message, kind = self._requests.message, kind_name(type(request))
-        kinds = labels(self._requests_dtype, "kinds")
-        if kind not in kinds:
+        if (kind := kind_name(type(request))) not in self._kinds:
             self._told[number] = [
-                Report(number, Stage.REJECTED, f"{self} knows no '{kind}'; it knows {', '.join(kinds)}")
+                Report(number, Stage.REJECTED, f"{self} knows no '{kind}'; it knows {', '.join(self._kinds)}")
             ]
             return number
-        message["number"], message["after"] = number, next(reversed(self._sent), 0)
-        message["kind"] = kinds.index(kind)
-        of_request: Any = type(request)
-        if field_names(of_request):
-            form = format_of(of_request)
-            if message[kind].dtype != form.dtype:
-                raise LayoutMismatch(f"{self} has another '{kind}'; it runs in another version, so start it again")
-            message[kind] = form.pack(request)
+        self._put(number, next(reversed(self._sent), 0), request)
         if keep > 0.0:
             self._again = self._again if self._sent else time.monotonic() + AGAIN
-            self._sent[number] = _Sent(self._requests.raw.copy(), time.monotonic() + keep)
-        self._requests.put()
+            self._sent[number] = _Sent(request, time.monotonic() + keep)
         return number
 
     def ask(self, request: Any, timeout: float = 5.0, spin: float = 0.0) -> Report:
@@ -114,7 +119,11 @@ class Client(Opened):
         try:
             return self.wait(number, timeout, spin=spin)
         finally:
-            self._sent.pop(number, None)
+            self.give_up(number)
+
+    def give_up(self, number: int) -> None:
+        """Send a request no more."""
+        self._sent.pop(number, None)
 
     def cancel(self, number: int) -> int:
         """Ask to give up a goal."""
@@ -135,19 +144,25 @@ class Client(Opened):
                 alive = time.monotonic()
                 self._follow()
             elif time.monotonic() > alive + self.patience:
-                raise self.missing(f"{self} has ended")
+                raise self._gone("has ended")
             if time.monotonic() > end:
-                raise self.missing(f"{self} did not come to '{until.name.lower()}' within {timeout:g} s")
+                raise self._overdue(until, timeout)
 
     def reports(self, number: int) -> tuple[Report, ...]:
         """What became of a request of this client so far; it does not wait. Progress is told in the newest only."""
         self._hear()
         return tuple(self._told.get(number, ()))
 
+    def close(self) -> None:
+        """Let go of the channels, and of the other machine, if it was connected to for this client."""
+        super().close()
+        if self._owns_machine:
+            self._machine.close()
+
     @property
     def alive(self) -> bool:
         """Whether the server runs."""
-        return is_alive(self.name)
+        return is_alive(self.name, self._machine)
 
     @property
     def remedy(self) -> str:
@@ -158,20 +173,29 @@ class Client(Opened):
         """Who is at the other end."""
         return f"'{self.name}'"
 
+    def _gone(self, what: str) -> WholebodyError:
+        """The error if there is no server."""
+        return self.missing(f"{self} {what}")
+
+    def _overdue(self, until: Stage, timeout: float) -> WholebodyError:
+        """The error if the server runs, and does not answer in time."""
+        return self.missing(f"{self} did not come to '{until.name.lower()}' within {timeout:g} s")
+
     def _connect(self) -> None:
         """Open the channels, once there is a server."""
-        requests = self._opened.enter_context(Channel(f"{self.name}.requests"))
-        replies = self._opened.enter_context(Channel(f"{self.name}.replies"))
-        self._file, self._requests_dtype = directory.identity(replies.name), requests.dtype
-        self._replies: Reader = self._opened.enter_context(replies.reader())
-        self._replies.latest()
-        self._requests: Writer = self._opened.enter_context(requests.writer())
+        opened, there = self._opened, self._machine
+        self._file = there.identity(f"{self.name}.replies")
+        self._requests: Any = opened.enter_context(there.writer(f"{self.name}.requests", Request))
+        self._replies: Reader[Reply] = opened.enter_context(there.reader(f"{self.name}.replies", Reply))
+        layout = self._requests.message.dtype
+        self._kinds, self._room = labels(layout, "kinds"), int(next(iter(labels(layout, "room")), 0))
+        self._answers: Format | None = None if self._answer is None else format_of(self._answer, self._room)
         with contextlib.suppress(ChannelNotFound):
-            self._doing: Reader = self._opened.enter_context(Channel(f"{self.name}.doing").reader())
+            self._doing = opened.enter_context(there.reader(f"{self.name}.doing", None, every=False))
 
     def _follow(self) -> None:
         """Open the channels again, if others have taken their place."""
-        if directory.identity(f"{self.name}.replies") == self._file:
+        if self._machine.identity(f"{self.name}.replies") == self._file:
             return
         self._opened.close()
         self._connect()
@@ -183,6 +207,16 @@ class Client(Opened):
         if self._sent and time.monotonic() >= self._again:
             self._send_again(1)
 
+    def _put(self, number: int, after: int, request: Any) -> None:
+        message, kind = self._requests.message, cast(Any, type(request))
+        message.number, message.after, message.kind = number, after, self._kinds.index(kind_name(kind))
+        if field_names(kind):
+            form, name = format_of(kind, self._room), kind_name(kind)
+            if message[name].dtype != form.dtype:
+                raise LayoutMismatch(f"{self} has another '{name}'; it runs in another version, so start it again")
+            message[name] = form.pack(request)
+        self._requests.put()
+
     def _send_again(self, count: int) -> None:
         """The oldest requests that were not acknowledged, in their order.
 
@@ -192,13 +226,12 @@ class Client(Opened):
         self._again = now + AGAIN
         self._sent = {number: each for number, each in self._sent.items() if now < each.until}
         for number, each in itertools.islice(self._sent.items(), count):
-            self._requests.raw[:] = each.raw
-            self._requests.message["after"], before = before, number
-            self._requests.put()
+            self._put(number, before, each.request)
+            before = number
 
     def _keep(self) -> None:
         message = self._replies.message
-        number = int(message["number"])
+        number = message.number
         self._sent.pop(number, None)
         if self._replies.process != self._server:
             started_again, self._server = bool(self._server), self._replies.process
@@ -207,13 +240,13 @@ class Client(Opened):
         told = self._told.get(number)
         if told is None:
             return
-        report = read_report(message, self._answer)
+        report = read_report(message, self._answers)
         if told and told[-1].stage is report.stage:
             told[-1] = report
         elif not (told and told[-1].stage.final):
             told.append(report)
 
 
-def is_alive(name: str) -> bool:
+def is_alive(name: str, there: Machine | None = None) -> bool:
     """Whether a process serves this name."""
-    return bool(directory.writers(f"{name}.replies"))
+    return bool((there or machine()).writers(f"{name}.replies"))

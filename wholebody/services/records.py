@@ -4,8 +4,9 @@
     NAME.replies    number, Stage, time, progress, words, an answer, and the last number done of each client
 
 A field is a float, an int, a bool, a text, a Literal of texts, a tuple of one length, a tuple of up to so many
-(`Annotated[tuple[Footstep, ...], AtMost(64)]`), or a dataclass or named tuple of those. The layout of the channel says
-all that can be asked, so another language can ask it too.
+(`Annotated[tuple[Footstep, ...], AtMost(64)]`), an array of numbers (`Numbers`, for which the service says how many
+there may be), or a dataclass or named tuple of those. The layout of the channel says all that can be asked, so another
+language can ask it too.
 
 A number is the client's identity, 39 bits at random, and 24 bits that count its requests.
 """
@@ -22,7 +23,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, ge
 import numpy as np
 
 from wholebody.errors import BadMessage
-from wholebody.messages import Dtype
+from wholebody.messages import Floats, Integers, Record
 from wholebody.services.stage import Report, Stage
 
 COUNT_BITS = 24
@@ -35,11 +36,34 @@ CLIENTS = 64
 """Clients that a service remembers, and processes that may write to it at the same time."""
 
 
+Numbers = Floats
+"""Of a request or an answer: an array of up to as many numbers as the service has room for."""
+
+
 @dataclass(frozen=True)
 class AtMost:
-    """How many elements a tuple may have, or how many bytes a text."""
+    """How many elements a tuple or an array may have, or how many bytes a text."""
 
     count: int
+
+
+class Request(Record):
+    """A request; beside these fields there is one for each kind, by its name."""
+
+    number: int
+    after: int
+    kind: int
+
+
+class Reply(Record):
+    """A report, and the last number done of each client; `answer` is there if the service answers with numbers."""
+
+    number: int
+    stage: int
+    time: float
+    progress: float
+    text: str
+    done: Integers
 
 
 def client_of(number: int) -> int:
@@ -65,29 +89,30 @@ class Format(NamedTuple):
     unpack: Callable[[Any], Any]
 
 
-def request_record(kinds: tuple[type, ...]) -> Dtype:
-    """Build the request of a service; the names of its kinds are labels."""
+def request_record(kinds: tuple[type, ...], room: int = 0) -> np.dtype[Request]:
+    """Build the request of a service with room for so many numbers in an array; kinds and room are labels."""
     fields: list[Any] = [("number", "<u8"), ("after", "<u8"), ("kind", "<u2")]
-    fields += [(kind_name(each), format_of(each).dtype) for each in kinds if field_names(each)]
-    return np.dtype(fields, align=True, metadata={"kinds": tuple(kind_name(each) for each in kinds)})
+    fields += [(kind_name(each), format_of(each, room).dtype) for each in kinds if field_names(each)]
+    names = {"kinds": tuple(kind_name(each) for each in kinds)} | ({"room": (str(room),)} if room else {})
+    return Request.of(np.dtype(fields, align=True, metadata=names))
 
 
-def reply_record(answer: type | None = None) -> Dtype:
+def reply_record(answer: type | None = None, room: int = 0) -> np.dtype[Reply]:
     """Build the reply of a service; an answer is a dataclass, too."""
     fields: list[Any] = [("number", "<u8"), ("stage", "u1"), ("time", "<f8"), ("progress", "<f8"), ("text", f"S{TEXT}")]
-    fields += [("answer", format_of(answer).dtype)] if answer is not None else []
-    return np.dtype([*fields, ("done", "<u8", (CLIENTS,))], align=True)
+    fields += [("answer", format_of(answer, room).dtype)] if answer is not None else []
+    return Reply.of(np.dtype([*fields, ("done", "<u8", (CLIENTS,))], align=True))
 
 
-def read_report(message: Any, answer: type | None = None) -> Report:
+def read_report(message: Any, answer: Format | None = None) -> Report:
     """The report in a reply."""
     return Report(
-        int(message["number"]),
-        Stage(int(message["stage"])),
-        bytes(message["text"]).decode(errors="replace"),
-        float(message["time"]),
-        float(message["progress"]),
-        None if answer is None else format_of(answer).unpack(message["answer"]),
+        message.number,
+        Stage(message.stage),
+        message.text,
+        message.time,
+        message.progress,
+        None if answer is None else answer.unpack(message["answer"]),
     )
 
 
@@ -100,21 +125,24 @@ def field_names(kind: type) -> tuple[str, ...]:
 
 
 @cache
-def format_of(hint: Any, most: int | None = None) -> Format:
-    """How values of an annotation lie in a record; BadMessage if nobody knows."""
-    if get_origin(hint) is Annotated:
+def format_of(hint: Any, room: int = 0, most: int | None = None) -> Format:
+    """How values of an annotation lie in a record whose arrays have room for so many; BadMessage if nobody knows."""
+    origin = get_origin(hint)
+    if origin is Annotated:
         plain, *notes = get_args(hint)
-        return format_of(plain, next((each.count for each in notes if isinstance(each, AtMost)), None))
+        return format_of(plain, room, next((each.count for each in notes if isinstance(each, AtMost)), None))
     if hint in _PLAIN:
         return _PLAIN[hint]
     if hint is str:
         return _text(most or NAME)
-    if get_origin(hint) is Literal:
+    if origin is Literal:
         return _choice(get_args(hint))
-    if get_origin(hint) is tuple:
-        return _tuple(get_args(hint), most)
+    if origin is np.ndarray:
+        return _counted(np.dtype("<f8"), most or room, np.asarray, np.array)
+    if origin is tuple:
+        return _tuple(get_args(hint), room, most)
     if isinstance(hint, type) and (dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")):
-        return _record(hint)
+        return _record(hint, room)
     raise BadMessage(f"a field of type {hint} cannot be in a record; give a number, a text, a tuple or a dataclass")
 
 
@@ -141,37 +169,44 @@ def _choice(words: tuple[str, ...]) -> Format:
     return Format(text.dtype, text.pack, unpack)
 
 
-def _tuple(hints: tuple[Any, ...], most: int | None) -> Format:
-    each = format_of(hints[0])
-    if hints[1:] != (...,):
-        if any(hint != hints[0] for hint in hints):
-            raise BadMessage(f"a tuple of different types, {hints}, cannot be in a record; give a dataclass")
-        dtype: Any = (each.dtype, (len(hints),))
-        return Format(dtype, lambda value: _array(each, value, len(hints)), lambda rows: tuple(map(each.unpack, rows)))
-    if most is None:
-        raise BadMessage("a tuple of any length cannot be in a record; annotate it with AtMost")
-    counted = np.dtype([("count", "<u4"), ("items", each.dtype, (most,))], align=True)
+def _tuple(hints: tuple[Any, ...], room: int, most: int | None) -> Format:
+    each = format_of(hints[0], room)
+
+    def rows(values: Any) -> Any:
+        array = np.zeros(len(values), each.dtype)
+        for index, value in enumerate(values):
+            array[index] = each.pack(value)
+        return array
+
+    def unpack(raw: Any) -> tuple[Any, ...]:
+        return tuple(map(each.unpack, raw))
+
+    if hints[1:] == (...,):
+        if most is None:
+            raise BadMessage("a tuple of any length cannot be in a record; annotate it with AtMost")
+        return _counted(each.dtype, most, rows, unpack)
+    if any(hint != hints[0] for hint in hints):
+        raise BadMessage(f"a tuple of different types, {hints}, cannot be in a record; give a dataclass")
+    return Format((each.dtype, (len(hints),)), lambda value: rows(value).reshape(len(hints)), unpack)
+
+
+def _counted(each: Any, most: int, pack_items: Callable[[Any], Any], unpack_items: Callable[[Any], Any]) -> Format:
+    """So many elements, of at most so many."""
+    dtype = np.dtype([("count", "<u4"), ("items", each, (most,))], align=True)
 
     def pack(value: Any) -> Any:
         if len(value) > most:
             raise BadMessage(f"{len(value)} where at most {most} have room")
-        record = np.zeros((), counted)
-        record["count"], record["items"][: len(value)] = len(value), _array(each, value, len(value))
+        record = np.zeros((), dtype)
+        record["count"], record["items"][: len(value)] = len(value), pack_items(value)
         return record
 
-    return Format(counted, pack, lambda raw: tuple(map(each.unpack, raw["items"][: min(int(raw["count"]), most)])))
+    return Format(dtype, pack, lambda raw: unpack_items(raw["items"][: min(int(raw["count"]), most)]))
 
 
-def _array(each: Format, values: Any, count: int) -> Any:
-    rows = np.zeros(count, each.dtype)
-    for row, value in zip(range(count), values, strict=True):
-        rows[row] = each.pack(value)
-    return rows
-
-
-def _record(kind: type) -> Format:
+def _record(kind: type, room: int) -> Format:
     hints = get_type_hints(kind, include_extras=True)
-    parts = {name: format_of(hints[name]) for name in field_names(kind)}
+    parts = {name: format_of(hints[name], room) for name in field_names(kind)}
     dtype = np.dtype([(name, part.dtype) for name, part in parts.items()], align=True)
 
     def pack(value: Any) -> Any:

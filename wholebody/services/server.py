@@ -24,6 +24,8 @@ from wholebody.errors import BadMessage, LayoutMismatch, NoServer, TooManyWriter
 from wholebody.messages import Dtype
 from wholebody.services.records import (
     CLIENTS,
+    Reply,
+    Request,
     client_of,
     field_names,
     fitting,
@@ -58,6 +60,7 @@ class Server(Opened):
 
     doing  the record of what it does now, put on NAME.doing as often as it likes
     kept   how many requests and replies are not overwritten yet; who is silent for longer does not hear how it went
+    room   how many numbers an array of a request or an answer may have
     last   the newest reply of the life before; None if there was none
     """
 
@@ -70,30 +73,37 @@ class Server(Opened):
         answer: type | None = None,
         doing: Dtype | None = None,
         kept: int = KEPT,
+        room: int = 0,
     ) -> None:
         super().__init__()
         self.name, self._kept = name, kept
         self._kinds = tuple((each, kind_name(each) if field_names(each) else "") for each in kinds)
-        self._pack_answer = None if answer is None else format_of(answer).pack
-        requests = self._channel(f"{name}.requests", request_record(kinds), kept, CLIENTS)
-        self._requests: Reader = self._opened.enter_context(requests.reader())
+        self._room = room
+        self._answer = None if answer is None else format_of(answer, room)
+        requests = self._channel(f"{name}.requests", request_record(kinds, room), kept, CLIENTS)
+        self._requests: Reader[Request] = self._opened.enter_context(requests.reader())
         self._requests.latest()  # what was asked before is for another life; who still waits asks again
         self._next: Callable[[], bool] = self._requests.next
         try:
             if doing is not None:
                 self._doing: Writer = self._writer(f"{name}.doing", doing, writers=1)
-            replies = self._channel(f"{name}.replies", reply_record(answer), kept, writers=1)
+            replies = self._channel(f"{name}.replies", reply_record(answer, room), kept, writers=1)
             self._replies = self._opened.enter_context(replies.writer())  # from now on it is alive
         except (TooManyWriters, LayoutMismatch):
             self.close()
-            raise self.missing(f"'{name}' is served by another process already; stop it first") from None
-        self._past: Reader = self._opened.enter_context(replies.reader())
-        self._done = self._replies.message["done"]
+            raise self.missing(self.taken) from None
+        self._past: Reader[Reply] = self._opened.enter_context(replies.reader())
+        self._done = self._replies.message.done
         self._rows: dict[int, int] = {}  # of clients in `done`, the one that was silent for longest first
         self._taken: dict[int, int] = {}  # by client, its last number
         self._replied: dict[int, int] = {}  # by number, the sequence of the newest reply
         self.last: Report | None = None
-        self._remember(answer)
+        self._remember()
+
+    @property
+    def taken(self) -> str:
+        """What to say if another process serves the name."""
+        return f"'{self.name}' is served by another process already; stop it first"
 
     def take(self) -> Asked | None:
         """The next request, if there is one that was not done before."""
@@ -113,11 +123,11 @@ class Server(Opened):
         answer: Any = None,
     ) -> None:
         """Say what became of a request. The first reply to it makes it done, and is put in the order of requests."""
-        message = self._replies.message
-        message["number"], message["stage"], message["time"] = number, stage, time
-        message["text"], message["progress"] = fitting(text), progress
-        if self._pack_answer is not None and answer is not None:
-            message["answer"] = self._pack_answer(answer)
+        message: Any = self._replies.message
+        message.number, message.stage, message.time, message.progress = number, stage, time, progress
+        message["text"] = fitting(text)
+        if self._answer is not None and answer is not None:
+            message["answer"] = self._answer.pack(answer)
         row = self._row(client_of(number))
         if number > self._done[row]:
             self._done[row] = number
@@ -132,9 +142,9 @@ class Server(Opened):
 
     # What was done before.
 
-    def _look_at(self, message: Any) -> Asked | None:
-        number = int(message["number"])
-        client, after = client_of(number), int(message["after"])
+    def _look_at(self, message: Request) -> Asked | None:
+        number, after = message.number, message.after
+        client = client_of(number)
         taken = self._taken.get(client, 0)
         if number <= taken:
             self._repeat(number)
@@ -149,8 +159,8 @@ class Server(Opened):
             return None
 
     def _read(self, message: Any) -> Any:
-        kind, field = self._kinds[int(message["kind"])]
-        return format_of(kind).unpack(message[field]) if field else kind()
+        kind, field = self._kinds[message.kind]
+        return format_of(kind, self._room).unpack(message[field]) if field else kind()
 
     def _row(self, client: int) -> int:
         """Where the last number of a client stands; whoever was silent for longest gives way to a new one."""
@@ -176,11 +186,11 @@ class Server(Opened):
         elif row is not None and number <= self._done[row]:
             self.reply(number, Stage.FAILED, text="it was done long ago, and its reply is not kept any more")
 
-    def _remember(self, answer: type | None) -> None:
+    def _remember(self) -> None:
         """Know again what was done in the life before, and say of goals under way that they came to no end."""
         under_way: dict[int, Report] = {}
         while self._past.next():
-            self.last = report = read_report(self._past.message, answer)
+            self.last = report = read_report(self._past.message, self._answer)
             self._note(report.number, self._past.sequence)
             under_way.pop(report.number, None)
             if not report.stage.final:

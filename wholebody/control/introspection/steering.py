@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,17 +19,17 @@ import numpy as np
 from wholebody import messages
 from wholebody.channels import Channel
 from wholebody.channels.owned import Opened
+from wholebody.constraints import Constraint
 from wholebody.control.problem import CompoundTask
 from wholebody.control.servo import Servo
 from wholebody.model.layout import Array, Integers
 from wholebody.model.model import Model
 from wholebody.parameters.bindings import Binding, Bindings
-from wholebody.parameters.desk import Desk, Matrix
 from wholebody.parameters.events import Events
-from wholebody.parameters.journal import Journal
 from wholebody.parameters.packed import DISABLED
 from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.reflection import About, Parameters, Slot
+from wholebody.parameters.server import Journal, Matrix, ParameterServer
 from wholebody.robots.robot import Robot
 
 
@@ -65,10 +66,10 @@ class Steering(Opened):
             robot = model.robot if description is None else description
             largest = max((each.count_rows() for each in compound.constraints), default=1) * model.nv
             more = {**self._more(robot, bindings, settings or {}), "configuration": dict(configuration or {})}
-            desk = Desk(names, parameters, more, self._jacobians(), largest, self.journal.note)
-            self._serve = opening.enter_context(desk).serve
             channel = opening.enter_context(Channel(names.events, messages.event(), depth=256))
             self.events.bind(opening.enter_context(channel.writer()))
+            server = ParameterServer(names, parameters, more, self._jacobians(), largest, self.journal.note)
+            self._serve = opening.enter_context(server).serve
             self._opened = opening.pop_all()
 
     def attach(self, servo: Servo) -> None:
@@ -106,13 +107,12 @@ class Steering(Opened):
             "bindings": [str(each) for each in bindings],
         }
 
-    def _jacobians(self) -> list[Matrix]:
-        def jacobian(index: int) -> Array:
+    def _jacobians(self) -> dict[str, Matrix]:
+        def jacobian(constraint: Constraint) -> Array:
             servo = self.readings.servo
-            now = self._model.at(self._model.neutral()) if servo is None else servo.snapshot
-            return self._compound.constraints[index].jacobian(now)
+            return constraint.jacobian(self._model.at(self._model.neutral()) if servo is None else servo.snapshot)
 
-        return [lambda index=index: jacobian(index) for index in range(len(self._compound.constraints))]  # type: ignore[misc]
+        return {each.name: partial(jacobian, each) for each in self._compound.constraints}
 
 
 class Readings:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-import secrets
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 
 from rich.console import Console
 
-from wholebody import messages
-from wholebody.channels import Channel
 from wholebody.drivers import Answer, Names
+from wholebody.drivers.boards import BoardClient
 from wholebody.drivers.connection import Connection, connect
 from wholebody.errors import BadMessage, HardwareError, NoRobot, UnknownName
-from wholebody.messages import ALL_JOINTS, Verb, labels
-from wholebody.operator.monitor.status_view import JointView, Picture, text
+from wholebody.messages import ALL_JOINTS, Verb
+from wholebody.operator.monitor.status_view import JointView, Picture
 from wholebody.operator.monitor.tables import wide_console
 from wholebody.operator.monitor.watcher import Watcher
 from wholebody.processes.registry import DAEMON, nothing_runs, process_of
@@ -29,7 +27,7 @@ class Session:
     """One console: the robot it speaks with, how fast it moves joints, and where it writes."""
 
     def __init__(self, name: str = "", output: Console | None = None) -> None:
-        self.requests = Requests(name)
+        self.requests = BoardClient(name)
         self.name = self.requests.names.robot
         self.watcher = Watcher(self.name)
         self.output = output or wide_console()
@@ -65,7 +63,7 @@ class Session:
 
     def request(self, verb: Verb, joint: int = ALL_JOINTS, values: Sequence[float] = ()) -> Answer:
         """Ask the daemon; what is shown from now on is not from before."""
-        answer = self.requests.ask(verb, joint, values)
+        answer = self.requests.request(verb, joint, values)
         self._asked = time.monotonic()
         return answer
 
@@ -120,58 +118,3 @@ def daemon_of(name: str) -> int:
     if process is None:
         raise NoRobot(nothing_runs(Names(name).robot))
     return process
-
-
-class Requests:
-    """What can be asked of the daemon that runs a robot.
-
-    answer = Requests("robot").ask(Verb.HOME, joint=3)
-
-    Channels are opened for each request, so that it does not matter if the daemon was restarted in between.
-    """
-
-    def __init__(self, name: str = "") -> None:
-        self.names = Names(name)
-        daemon_of(self.names.robot)
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        """The joints that can be asked for."""
-        daemon_of(self.names.robot)
-        with Channel(self.names.request) as channel:
-            return labels(channel.dtype)
-
-    def ask(self, verb: Verb, joint: int = ALL_JOINTS, values: Sequence[float] = (), timeout: float = 5.0) -> Answer:
-        """Ask, and return the answer, refused or not; HardwareError if none comes in time."""
-        process = daemon_of(self.names.robot)
-        number = secrets.randbits(63)
-        with (
-            Channel(self.names.request) as requests,
-            Channel(self.names.reply) as replies,
-            requests.writer() as request,
-            replies.reader() as reply,
-        ):
-            reply.latest()
-            message = request.message
-            message["number"], message["verb"], message["joint"] = number, verb, joint
-            message["values"][: len(values)] = values
-            request.put()
-            until = time.monotonic() + timeout
-            while reply.wait(until=until, mode="next"):
-                answer = reply.message
-                if answer["number"] == number:
-                    numbers = tuple(float(value) for value in answer["values"])
-                    return Answer(bool(answer["accepted"]), text(answer["text"]), int(answer["status"]), numbers)
-        daemon_of(self.names.robot)
-        raise HardwareError(
-            f"the daemon (process {process}) did not answer '{verb.name.lower()}' within {timeout:g} s; "
-            f"see: wholebody status --name {self.names.robot}"
-        )
-
-    def stop(self) -> None:
-        """Stop the robot by the emergency channel, which needs nobody to answer."""
-        with Channel(self.names.stop, messages.event()) as channel, channel.writer() as writer:
-            message = writer.message
-            message.time, message.source = time.monotonic(), "console"
-            message.name, message.text = "stop", "a console asked for it"
-            writer.put()

@@ -15,9 +15,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.walking_goals import Doing
 from wholebody.drivers import Answer, Names
+from wholebody.drivers.boards import BoardClient
 from wholebody.errors import BadRobot, NoController, WholebodyError
 from wholebody.messages import Verb
-from wholebody.operator.console.session import Requests
 from wholebody.operator.head import HeadMover
 from wholebody.operator.map import Map
 from wholebody.operator.rcp.body import Movement, Progress, Stage, Underway
@@ -53,7 +53,7 @@ class WalkingBody:
         self.looking = Looking(robot, self.name, self.where, self.head)
         self.fetching = self._fetching(robot)
         self.movements: Mapping[str, Movement] = {each.name: each for each in self._movements()}
-        self._requests = Requests(self.name)
+        self._requests = BoardClient(self.name)
         self._asker = ThreadPoolExecutor(1, "resuming")
         self._resuming: tuple[Future[Answer], Future[str]] | None = None  # what was asked, and what is told of it
         self._held = False  # whether the daemon was told to hold every joint since somebody wanted to go on
@@ -132,7 +132,7 @@ class WalkingBody:
         """
         if self._resuming is None:
             self._held = False
-            self._resuming = self._asker.submit(self._requests.ask, Verb.RESUME, timeout=1.0), Future()
+            self._resuming = self._asker.submit(self._requests.request, Verb.RESUME, timeout=1.0), Future()
         return self._resuming[1]
 
     # What becomes of it.

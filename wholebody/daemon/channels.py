@@ -1,19 +1,20 @@
-"""Outlets: the channels that the daemon makes for its robot, all in one place."""
+"""RobotChannels: the channels that the daemon makes for its robot; Timing: how long the stages of its cycles took."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from contextlib import ExitStack
-from typing import Self, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
 from wholebody import messages
-from wholebody.channels import Channel, directory
-from wholebody.channels.channel import Reader, Writer
+from wholebody.channels.owned import Opened
+from wholebody.daemon.board_requests import BoardServer
+from wholebody.daemon.timing import Spread
 from wholebody.drivers.names import Names
-from wholebody.errors import ChannelInUse, LayoutMismatch, RobotTaken, TooManyWriters
+from wholebody.errors import LayoutMismatch, RobotTaken, TooManyWriters
 from wholebody.messages import Record
 from wholebody.robots.robot import Robot
 
@@ -21,24 +22,31 @@ from wholebody.robots.robot import Robot
 _STATE = struct.Struct("<dQ")  # time, tick
 _TICK = struct.Struct("<dQdQ")  # all of messages.tick()
 _COMMAND = struct.Struct("<d")  # time
+KEPT = 1 << 15
+"""Cycles of which p99 is taken."""
 
 M = TypeVar("M", bound=Record)
 
 
-class Outlets:
+class RobotChannels(Opened):
     """Writers and readers on the robot's channels. Whoever has them has the robot: there is one place for a writer."""
 
     def __init__(self, robot: Robot, name: str, stages: tuple[str, ...]) -> None:
+        super().__init__()
         self.names = names = Names(name)
-        self._open = ExitStack()
         try:
-            self.tick = self._writer(names.tick, messages.tick(), writers=1)
+            self._open(robot, stages)
         except TooManyWriters as error:
             raise RobotTaken(
                 f"a daemon runs a robot called '{names.robot}' already; stop it (wholebody stop), or give this one "
                 "another name (--name)"
             ) from error
-        joints = robot.joint_names
+        except LayoutMismatch as error:
+            raise RobotTaken(f"a channel of another robot called '{names.robot}' is in use: {error}") from error
+
+    def _open(self, robot: Robot, stages: tuple[str, ...]) -> None:
+        names, joints = self.names, robot.joint_names
+        self.tick = self._writer(names.tick, messages.tick(), writers=1)
         self.state = self._writer(names.state, robot.state_dtype(), writers=1)
         self.commanded = self._writer(names.commanded, robot.reference_dtype(), writers=2)
         self.timing = self._writer(names.timing, messages.timing(stages), depth=1024)
@@ -47,9 +55,9 @@ class Outlets:
         self._command_bytes, self._timing_bytes = self.commanded.raw.data, self.timing.raw.data
         self.report = self._writer(names.report, messages.report(joints))
         self.events = self._writer(names.events, messages.event(), depth=256)
-        self.reply = self._writer(names.reply, messages.board_reply(joints))
-        self.request = self._reader(names.request, messages.board_command(joints))
-        self.stop = self._reader(names.stop, messages.event())
+        self.boards = self._opened.enter_context(BoardServer(names))
+        self.stop = self._opened.enter_context(self._channel(names.stop, messages.event()).reader())
+        self.stop.latest()  # what was told a daemon before this one is past
 
     def put_state(self, time: float, number: int) -> None:
         """Publish the state, as read, of a cycle."""
@@ -78,35 +86,29 @@ class Outlets:
         message.count += 1
         self.events.put()
 
-    def close(self) -> None:
-        """Let go of the channels; they stay for others to read."""
-        self._open.close()
 
-    def __enter__(self) -> Self:
-        """Return the outlets."""
-        return self
+class Timing:
+    """The durations of the stages of every cycle, and of all of them together."""
 
-    def __exit__(self, *_: object) -> None:
-        """Let go."""
-        self.close()
+    def __init__(self, stages: tuple[str, ...]) -> None:
+        self.stages = stages
+        self.cycles = 0
+        self._rows = np.zeros((KEPT, len(stages) + 1))  # how late, and the stages
+        self._row = struct.Struct(f"{len(stages) + 1}d")
+        self._memory = self._rows.view(np.uint8).reshape(-1).data
+        self._worst: dict[str, float] = {}  # of the cycles not kept
 
-    def _writer(self, name: str, dtype: np.dtype[M], **sizes: int) -> Writer[M]:
-        return self._open.enter_context(_make(name, dtype, **sizes).writer())
+    def add(self, took: Sequence[float], late: float) -> None:
+        """Note one more cycle."""
+        self._row.pack_into(self._memory, self.cycles % KEPT * self._row.size, late, *took)
+        self.cycles += 1
+        if self.cycles % KEPT == 0:
+            self._worst = {row.name: row.worst for row in self.table()}
 
-    def _reader(self, name: str, dtype: np.dtype[M]) -> Reader[M]:
-        reader = _make(name, dtype).reader()
-        reader.latest()  # what was asked of a daemon before this one is past
-        return self._open.enter_context(reader)
-
-
-def _make(name: str, dtype: np.dtype[M], **sizes: int) -> Channel[M]:
-    """Open a channel; one that another robot of this name left behind is made anew."""
-    try:
-        return Channel(name, dtype, **sizes)
-    except LayoutMismatch:
-        pass
-    try:
-        directory.remove(name)
-    except ChannelInUse as error:
-        raise RobotTaken(f"the channel '{name}' of another robot is in use: {error}") from error
-    return Channel(name, dtype, **sizes)
+    def table(self) -> list[Spread]:
+        """Each stage, their sum without the wait, and how late cycles began."""
+        kept = min(self.cycles, KEPT)
+        took, late = self._rows[:kept, 1:], self._rows[:kept, 0]
+        rows = [Spread.of(stage, took[:, column]) for column, stage in enumerate(self.stages)]
+        rows += [Spread.of("work", took.sum(1)), Spread.of("late", late)]
+        return [replace(row, worst=max(row.worst, self._worst.get(row.name, 0.0))) for row in rows]
