@@ -93,14 +93,14 @@ def marked(entered: Entered, goes_on: Callable[[], bool] = lambda: True) -> bool
 def wave() -> list[str]:
     """A controller's loop and the daemon's, one after the other in this process."""
     from wholebody import robots
+    from wholebody.daemon.channels import RobotChannels
     from wholebody.daemon.cycle import STAGES, Cycle
-    from wholebody.daemon.outlets import Outlets
     from wholebody.daemon.timing import Contract
     from wholebody.drivers import Loopback, SteadyClock, connect
 
     entered, robot, contract = Entered(), robots.load("hubo2plus"), Contract()
-    with Outlets(robot, NAME, STAGES) as outlets, Loopback(robot) as interface:
-        cycle = Cycle(robot, interface, SteadyClock(contract.period), outlets, contract)
+    with RobotChannels(robot, NAME, STAGES) as channels, Loopback(robot) as interface:
+        cycle = Cycle(robot, interface, SteadyClock(contract.period), channels, contract)
         cycle.begin()
         with ThreadPoolExecutor(1) as other:  # to connect takes states that come
             connecting = other.submit(connect, "wave", NAME)

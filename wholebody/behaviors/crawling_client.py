@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from wholebody.behaviors.crawling_goals import CONTROLLER
 from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.channels.directory import Machine
 
 
 class CrawlingClient(WalkingClient):
@@ -20,5 +21,7 @@ class CrawlingClient(WalkingClient):
 
     does: ClassVar[str] = "crawling"
 
-    def __init__(self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0) -> None:
-        super().__init__(robot, controller, timeout)
+    def __init__(
+        self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0, connect: str | Machine = ""
+    ) -> None:
+        super().__init__(robot, controller, timeout, connect)

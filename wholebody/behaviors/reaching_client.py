@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from wholebody.behaviors.arms import SIDES
 from wholebody.behaviors.reaching_goals import CONTROLLER, Carry, CloseHand, OpenHand, Press, Reach, Rest, Stop
+from wholebody.channels.directory import Machine
 from wholebody.drivers import Names
 from wholebody.errors import NoController, NoServer
 from wholebody.services import Client
@@ -23,9 +24,11 @@ class ReachingClient(Client):
 
     missing: ClassVar[type[NoServer]] = NoController
 
-    def __init__(self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0) -> None:
+    def __init__(
+        self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0, connect: str | Machine = ""
+    ) -> None:
         self._robot, self._controller = Names(robot).robot, controller
-        super().__init__(Names(robot).service(controller), timeout)
+        super().__init__(Names(robot).service(controller), timeout, connect=connect)
 
     def reach(self, side: str, point_in_base: Iterable[float], standoff: float = 0.0) -> int:
         """Bring a palm straight to that far beside a point, m."""

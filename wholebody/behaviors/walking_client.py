@@ -26,6 +26,7 @@ from wholebody.behaviors.walking_goals import (
     Stop,
     read_doing,
 )
+from wholebody.channels.directory import Machine
 from wholebody.drivers import Names
 from wholebody.errors import BadFootsteps, NoController, NoServer
 from wholebody.locomotion.walking.footsteps import Footstep
@@ -39,9 +40,11 @@ class WalkingClient(Client):
     missing: ClassVar[type[NoServer]] = NoController
     does: ClassVar[str] = "walking"
 
-    def __init__(self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0) -> None:
+    def __init__(
+        self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0, connect: str | Machine = ""
+    ) -> None:
         self._robot, self._controller = Names(robot).robot, controller
-        super().__init__(Names(robot).service(controller), timeout)
+        super().__init__(Names(robot).service(controller), timeout, connect=connect)
 
     # What one tells it.
 

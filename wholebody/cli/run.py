@@ -17,7 +17,7 @@ from wholebody import robots
 from wholebody.drivers.catalog import check_choice, for_robot
 from wholebody.drivers.names import default_name
 from wholebody.processes import lifecycle
-from wholebody.processes.registry import CARRIER, SWITCHBOARD
+from wholebody.processes.registry import CARRIER, GATEWAY
 from wholebody.realtime import Ended, realtime, when_told
 
 if TYPE_CHECKING:
@@ -162,9 +162,9 @@ def reachable(listen: str, robot: str) -> Iterator[None]:
     if not listen:
         yield
         return
-    with lifecycle.beside(SWITCHBOARD, name=robot, endpoint=listen) as switchboard:
-        switchboard.until_ready()
-        switchboard.tell_when_lost(LOG.error)
+    with lifecycle.beside(GATEWAY, name=robot, endpoint=listen) as gateway:
+        gateway.until_ready()
+        gateway.tell_when_lost(LOG.error)
         yield
 
 

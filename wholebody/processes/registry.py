@@ -68,14 +68,14 @@ CAMERA = Role("camera", "pictures", "draws what the camera of a simulated robot 
 CARRIER = Role(
     "carrier", "carrier", "carries a controller's parameters over transports other than channels", each="controller"
 )
-SWITCHBOARD = Role("switchboard", "switchboard", "answers other machines about parameters", each="endpoint")
+GATEWAY = Role("gateway", "gateway", "lets other machines ask the services of this one", each="endpoint")
 FILM = Role("film", "pictures", "draws a film of a run")
 DEMO = Role("demo", "demo", "a part of `wholebody demo`", each="part")
 OWNERS = (DAEMON, SIMULATOR, BOARDS)
 """What `wholebody start` begins, in the order in which `wholebody stop` ends it."""
 ROLES = {
     role.name: role
-    for role in (*OWNERS, WALK, CRAWL, ARMS, LIMBS, CAMERA, CARRIER, SWITCHBOARD, FILM, DEMO)
+    for role in (*OWNERS, WALK, CRAWL, ARMS, LIMBS, CAMERA, CARRIER, GATEWAY, FILM, DEMO)
 }  # fmt: skip
 
 _RECORD = np.dtype(

@@ -220,7 +220,7 @@ class OtherMachine:
         """What comes before an ending in the names of the channels that a living process writes."""
         answer = self.ask(PATIENCE, ending=ending)
         if answer is None:
-            raise BridgeError(f"nobody answers at {self.where}; does one run there (run --listen, bridge --services)?")
+            raise BridgeError(f"nobody answers at {self.where}; is there a gateway (run --listen, process gateway)?")
         names: list[str] = answer[0]["names"]
         return names
 

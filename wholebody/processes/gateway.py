@@ -1,4 +1,4 @@
-"""What answers other machines as a process, `wholebody process switchboard`; `wholebody run` begins it."""
+"""What answers other machines as a process, `wholebody process gateway`; `wholebody run` begins it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from wholebody.processes.main import Ready
 from wholebody.realtime import sleep_until_told
 
 
-def switchboard(endpoint: str, name: str = "", *, ready: Ready) -> None:
+def gateway(endpoint: str, name: str = "", *, ready: Ready) -> None:
     """Answer other machines until SIGTERM or SIGINT."""
     with Gateway(endpoint):
         ready()
