@@ -73,7 +73,7 @@ ADDING = (
     (
         "command",
         "`wholebody/cli/NAME.py`, a function or a Typer application",
-        "`wholebody.commands`; `wholebody NAME`, or `wholebody path/to/file.py:function`",
+        "`wholebody.commands`; `wholebody NAME`, or `wholebody FILE.py:function`",
     ),
     ("benchmark", "`benchmarks/NAME.py`, a function `run(quick, progress) -> Report`", "`wholebody bench FILE.py`"),
     (

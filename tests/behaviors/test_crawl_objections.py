@@ -157,7 +157,7 @@ def test_with_its_camera_on_watch_it_does_not_stop_on_level_ground():
 def test_the_command_says_what_the_robot_did_not_climb(tmp_path):
     step = "steps:height=0.3,count=1,ahead=0.7,depth=2"
     with pytest.raises(typer.Exit):
-        crawl("atlas", ground=step, distance=1.5, seed=2, out=tmp_path, film=False, source=None)
+        crawl("atlas", scene=step, distance=1.5, seed=2, out=tmp_path, film=False, source=None)
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "It did not fall" in report
     assert re.search("wrist would come down differ by (29|30|31)\\.. cm, and it climbs 13.. cm; it rests", report)

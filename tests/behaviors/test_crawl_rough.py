@@ -255,7 +255,7 @@ def test_with_less_lean_elbows_are_planned_beyond_their_limits_far_less_often_ov
 @pytest.mark.slow
 def test_the_command_crawls_over_ground_that_the_robots_camera_maps(tmp_path, monkeypatch):
     monkeypatch.setattr("wholebody.cli.crawl.LONGEST", 3.0)
-    crawl("atlas", ground=BLOCKS, distance=0.3, noise=True, seed=2, out=tmp_path, film=False, source=None)
+    crawl("atlas", scene=BLOCKS, distance=0.3, noise=True, seed=2, out=tmp_path, film=False, source=None)
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "It did not fall" in report
     assert "forward 0.3 m" in report

@@ -272,7 +272,7 @@ def test_the_commands_log_replay_and_plot(tmp_path):
             _, said = process.communicate(timeout=30)
         assert process.returncode == 0
         assert "200 messages of 1 channels" in said
-        drawn = wholebody("plot", file, "robot.value", "robot.value.values[1]", "--png", tmp_path / "p.png")
+        drawn = wholebody("plot", file, "robot.value", "robot.value.values[1]", "--out", tmp_path / "p.png")
         assert "400 points in 2 curves" in drawn.stdout
         assert (tmp_path / "p.png").read_bytes()[:4] == b"\x89PNG"
     wholebody("replay", file, "--speed", 0, "--prefix", "again")

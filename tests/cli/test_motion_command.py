@@ -135,17 +135,17 @@ def test_a_motion_is_drawn(tmp_path):
 
 
 @pytest.mark.slow(but="--physics")
-@pytest.mark.parametrize("how", ["--physics", "--kinematic"])
+@pytest.mark.parametrize("how", ["--physics", "--no-physics"])
 def test_a_motion_is_played_and_filmed(tmp_path, how):
     film = tmp_path / "wave.png"
-    run = wholebody("motion", "play", WAVE, how, "--film", film)
+    run = wholebody("motion", "play", WAVE, how, "--out", film)
     assert run.exit_code == 0, run.output
     assert "holds its end" in run.output
     assert film.read_bytes().startswith(b"\x89PNG")
 
 
 def test_on_the_way_to_its_beginning_the_robot_stays_on_its_feet():
-    run = wholebody("motion", "play", WAVE, "--start", "home")
+    run = wholebody("motion", "play", WAVE, "--posture", "home")
     assert run.exit_code == 0, run.output
     assert "holds its end" in run.output
 
@@ -285,10 +285,10 @@ def test_however_it_ends_nothing_is_lost(state, tmp_path, end):
 
 
 def test_a_channel_gone_quiet_is_said_so_and_what_was_taken_is_kept(state, tmp_path, monkeypatch):
-    from wholebody.cli import teach
+    from wholebody.cli import captured
 
-    monkeypatch.setattr(teach, "FRESH", 0.0)
-    monkeypatch.setattr(teach, "PATIENCE", 0.05)
+    monkeypatch.setattr(captured, "FRESH", 0.0)
+    monkeypatch.setattr(captured, "PATIENCE", 0.05)
     path = tmp_path / "taught.yaml"
     run = wholebody("teach", "hubo2plus", "-o", path, stdin="\nq\n")
     assert "nothing has come on robot.state for 0.05 s" in run.output.replace("\n", " ")

@@ -59,7 +59,7 @@ def test_a_process_that_cannot_start_says_why(tmp_path):
 def test_a_late_start_is_waited_for_with_a_line_now_and_then(monkeypatch):
     monkeypatch.setattr(lifecycle, "LATE", 0.1)
     said = []
-    with lifecycle.beside(DEMO, part="robot") as child, pytest.raises(HardwareError, match="not ready after 1 s"):
+    with lifecycle.beside(DEMO, member="robot") as child, pytest.raises(HardwareError, match="not ready after 1 s"):
         child.until_ready(said.append, seconds=1.0)  # a part of the demo never says that it is ready
     assert 5 <= len(said) <= 10
     assert said[0].startswith("waiting for the demo to start: 0 s so far, at most 1 s")
@@ -68,7 +68,7 @@ def test_a_late_start_is_waited_for_with_a_line_now_and_then(monkeypatch):
 def test_who_needs_a_process_is_told_when_it_is_lost_and_not_when_it_is_ended():
     said = []
     for lost in (True, False):
-        with lifecycle.beside(DEMO, part="robot") as child:
+        with lifecycle.beside(DEMO, member="robot") as child:
             wait_for(lambda: running("demo"))
             child.tell_when_lost(said.append)
             if lost:
@@ -82,7 +82,7 @@ PARENT = """
 import time
 from wholebody.processes import lifecycle
 from wholebody.processes.registry import DEMO
-lifecycle.spawn(DEMO, part="robot", stays={stays})
+lifecycle.spawn(DEMO, member="robot", stays={stays})
 time.sleep(60)
 """
 

@@ -173,7 +173,7 @@ def test_a_walk_from_the_wheel(unchanged):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-WALK = ("walk", "--fast", "--distance", "0.3", "--turn", "0", "--push", "0", "--no-film")
+WALK = ("walk", "--fast", "--distance", "0.3", "--turn", "0", "--push-force", "0", "--no-film")
 
 
 def test_the_page_from_the_wheel(unchanged):

@@ -128,7 +128,7 @@ def wholebody_sim(*arguments):
 
 def test_the_command_stands_a_robot_up_and_writes_a_filmstrip(tmp_path):
     path = tmp_path / "strip.png"
-    result = wholebody_sim("hoap3", "--seconds", "0.5", "--record", str(path))
+    result = wholebody_sim("hoap3", "--seconds", "0.5", "--out", str(path))
     assert result.exit_code == 0, result.output
     assert "stands after 0.5 s" in result.output
     assert "× real time" in result.output
@@ -138,7 +138,7 @@ def test_the_command_stands_a_robot_up_and_writes_a_filmstrip(tmp_path):
 def test_the_command_writes_a_film(tmp_path):
     path = tmp_path / "run.mp4"
     pytest.importorskip("imageio_ffmpeg")
-    result = wholebody_sim("hoap3", "--seconds", "0.2", "--record", str(path))
+    result = wholebody_sim("hoap3", "--seconds", "0.2", "--out", str(path))
     assert result.exit_code == 0, result.output
     assert path.read_bytes()[4:8] == b"ftyp"
 

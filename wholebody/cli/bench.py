@@ -22,7 +22,7 @@ from rich.table import Table
 
 import wholebody
 from wholebody import plugins
-from wholebody.cli.options import context
+from wholebody.cli import options
 from wholebody.errors import UnknownBenchmark, WholebodyError, closest
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def bench(
     name: Annotated[
         str | None, typer.Argument(help="Which, or a FILE.py of your own; none: list them.", show_default=False)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: options.Json = False,
     quick: Annotated[bool, typer.Option("--quick", help="Measure less, for a first look.")] = False,
 ) -> None:
     """Measure how fast wholebody is on this machine, beside the limits it has set itself."""
@@ -56,7 +56,7 @@ def bench(
         show_report(name, report, conditions)
 
 
-@context(ignore_unknown_options=True)  # options after its name are the experiment's
+@options.context(ignore_unknown_options=True)  # options after its name are the experiment's
 def experiment(
     name: Annotated[
         str | None, typer.Argument(help="Which, or a FILE.py of your own; none: list them.", show_default=False)

@@ -20,6 +20,7 @@ from scipy.spatial.transform import Rotation
 
 from wholebody import robots
 from wholebody.channels import Channel, Reader
+from wholebody.cli import options
 from wholebody.drivers import Names
 from wholebody.errors import BadMotion, BadMotionFile, CannotImitate, ClockJumped
 from wholebody.estimation.support_view import SupportMessage, SupportView, draw, text, view_channel, view_of
@@ -43,21 +44,19 @@ from wholebody.simulation.film import side_by_side, write_png
 MOMENTS = 8
 
 File = Annotated[Path, typer.Argument(help="Motion capture (.bvh).")]
-Unit = Annotated[float | None, typer.Option(min=1e-9, help="Metres in a unit of the file, if it is not told rightly.")]
-Up = Annotated[str | None, typer.Option(help="The axis that points up: x, y, z, -x … if it is not told rightly.")]
-Handed = Annotated[str | None, typer.Option(help="right or left, if it is not told rightly.")]
-Part = Annotated[list[str] | None, typer.Option(help="A joint of the skeleton, as left_knee=Joint07; may be repeated.")]
 
 
 def capture(
     file: File,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="PNG file: the skeleton as a strip.")] = None,
-    unit: Unit = None,
-    up: Up = None,
-    handed: Handed = None,
-    part: Part = None,
+    out: Annotated[Path | None, options.Out] = None,
+    unit: options.Unit = None,
+    up: options.Up = None,
+    handed: options.Handed = None,
+    part: options.Part = None,
 ) -> None:
     """Say what is in a motion capture file: skeleton, axes and units, body parts, and a cycle of its gait.
+
+    --out is a picture (.png) of the skeleton as a strip.
 
     wholebody motion capture crawl.bvh -o crawl.png
     """
@@ -83,17 +82,17 @@ def capture(
         )
     except CannotImitate as error:
         console.print(f"gait: none; {error}", soft_wrap=True)
-    if output is not None:
-        writable(output)
+    if out is not None:
+        writable(out)
         limbs = supporting_limbs(captured)
-        draw_strip(captured, output, MOMENTS, limbs, bearing(captured, limbs))
-        print(f"written: {output}")
+        draw_strip(captured, out, MOMENTS, limbs, bearing(captured, limbs))
+        print(f"written: {out}")
 
 
 def imitate(
     file: File,
-    robot: Annotated[str, typer.Option(help="A robot by name, or a URDF or MJCF file.")] = "atlas",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Key-frame file to write (.yaml).")] = None,
+    robot: options.Robot = "atlas",
+    out: Annotated[Path | None, options.Out] = None,
     strip: Annotated[Path | None, typer.Option(help="PNG file: the robot in the motion, without physics.")] = None,
     whole: Annotated[bool, typer.Option("--whole", help="The whole motion as it is, not one cycle of a gait.")] = False,
     com: Annotated[bool, typer.Option(help="Keep the centre of mass above the limbs that bear.")] = True,
@@ -102,17 +101,17 @@ def imitate(
         float | None, typer.Option(min=0.01, help="Metres of a cycle; the person's, if not told.")
     ] = None,
     slower: Annotated[float, typer.Option(min=0.1, help="How many times longer swings take than the person's.")] = 1.5,
-    unit: Unit = None,
-    up: Up = None,
-    handed: Handed = None,
-    part: Part = None,
+    unit: options.Unit = None,
+    up: options.Up = None,
+    handed: options.Handed = None,
+    part: options.Part = None,
 ) -> None:
-    """Let a robot imitate a captured motion, and say what fits and what does not.
+    """Let a robot imitate a captured motion, and say what fits and what does not; --out is a key-frame file (.yaml).
 
     wholebody motion imitate crawl.bvh --robot atlas -o crawl.yaml --strip crawl.png
     """
     captured, model = opened(file, unit, up, handed, part), Model(robots.load(robot))
-    for path in (output, strip):
+    for path in (out, strip):
         if path is not None:
             writable(path)
     with progress_shown() as shown:
@@ -124,9 +123,9 @@ def imitate(
                 progress=shown,
             )  # fmt: skip
     print(fitting(imitation))
-    if output is not None:
-        imitation.key_frames().write(output)
-        print(f"written: {output}")
+    if out is not None:
+        imitation.key_frames().write(out)
+        print(f"written: {out}")
     if strip is not None:
         write_png(strip, pictures(imitation))
         print(f"written: {strip}")
@@ -179,18 +178,20 @@ def opened(file: Path, unit: float | None, up: str | None, handed: str | None, p
 
 def gait(
     output: Annotated[Path, typer.Argument(help="Key-frame file to write.")],
-    robot: Annotated[str, typer.Option(help="Which robot; it needs arms, legs and a posture 'crawl'.")] = "atlas",
+    robot: options.Robot = "atlas",
     forward: Annotated[float, typer.Option(help="m/s; negative: backward.")] = 0.0,
-    turn: Annotated[float, typer.Option(help="degrees/s; to the left if positive.")] = 0.0,
-    cycles: Annotated[float, typer.Option(min=0.25, help="How many cycles, of four steps each.")] = 2.0,
+    turn_rate: Annotated[float, typer.Option(help="degrees/s; to the left if positive.")] = 0.0,
+    cycles: Annotated[float, options.Cycles] = 2.0,
 ) -> None:
     """Write a crawl on wrists and knees as key frames, from rest to rest, with what bears in each phase.
+
+    The robot needs arms, legs and a posture 'crawl'; a cycle has four steps.
 
     wholebody motion gait forward.yaml --forward 0.1
     """
     writable(output)
     with Console(stderr=True).status("planning"):
-        frames = crawl_frames(robots.load(robot), Velocity(forward, 0.0, math.radians(turn)), cycles)
+        frames = crawl_frames(robots.load(robot), Velocity(forward, 0.0, math.radians(turn_rate)), cycles)
     margins = [each.rest.margin for each in check_rests(frames) if each.rest is not None]
     frames.write(output)
     duration = frames.trajectory().duration
@@ -232,16 +233,18 @@ TRAIL = 400
 
 def support(
     name: Annotated[str, typer.Argument(help="The name of the robot, as in wholebody crawl.")] = "atlas",
-    seconds: Annotated[float, typer.Option(min=0.0, help="How long to look; 0: until the newest view is there.")] = 0.0,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="PNG file to draw at the end.")] = None,
+    seconds: options.Seconds = 0.0,
+    out: Annotated[Path | None, options.Out] = None,
     every: Annotated[float, typer.Option(min=0.05, help="Seconds between two texts.")] = 0.5,
 ) -> None:
-    """Look from above at limbs, what bears and the centre of mass, live, as text; and as a picture at the end.
+    """Look from above at limbs, what bears and the centre of mass, live, as text; and as a picture (.png) at the end.
+
+    For --seconds, or until the newest view is there.
 
     wholebody motion support atlas --seconds 10 -o com.png
     """
-    if output is not None:
-        writable(output)
+    if out is not None:
+        writable(out)
     views: list[SupportView] = []
     with Channel(view_channel(name), kind=SupportMessage) as channel, channel.reader() as reader:
         end, shown = time.monotonic() + seconds, -every
@@ -252,9 +255,9 @@ def support(
             if time.monotonic() - shown >= every:
                 shown = time.monotonic()
                 print(text(views[-1]), flush=True)
-    if output is not None:
-        draw(views, output)
-        print(f"written: {output}")
+    if out is not None:
+        draw(views, out)
+        print(f"written: {out}")
 
 
 FRESH = 1.0
@@ -267,35 +270,36 @@ console = Console(highlight=False)
 
 
 def teach(
-    robot: Annotated[str, typer.Argument(help="A robot by name (see `wholebody robots`), or a URDF or MJCF file.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Key-frame file (.yaml) to write.")],
+    robot: options.Which,
+    out: Annotated[Path, options.Out],
     channel: Annotated[str, typer.Option(help="Where its state comes from; robot.state if not told.")] = "",
-    speed: Annotated[float, typer.Option(min=0.01, max=1.0, help="Share of the velocity limits to use.")] = 0.2,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Write over a file that exists.")] = False,
+    velocity: Annotated[float, typer.Option(min=0.01, max=1.0, help="Share of the velocity limits to use.")] = 0.2,
+    force: options.Force = False,
 ) -> None:
     """Take poses by hand: Enter takes one, a word names it, d drops the last, q (or Ctrl-D) ends.
 
-    The file is written anew with every pose, so nothing is lost however it ends. From a script, write lines:
+    --out is a key-frame file (.yaml); one that exists needs --force. It is written anew with every pose, so nothing is
+    lost however it ends. From a script, write lines:
 
     printf 'ready\\nreach\\nq\\n' | wholebody teach hubo2plus -o reach.yaml
     """
     machine = robots.load(robot)
     name = channel or Names().state
-    if output.exists() and not force:
-        raise BadMotionFile(f"{output} exists already: choose another name, or write over it with --force")
-    if not output.parent.is_dir():
-        raise BadMotionFile(f"{output} cannot be written: there is no folder {output.parent}")
-    teacher = Teacher(machine, speed=speed)
+    if out.exists() and not force:
+        raise BadMotionFile(f"{out} exists already: choose another name, or write over it with --force")
+    if not out.parent.is_dir():
+        raise BadMotionFile(f"{out} cannot be written: there is no folder {out.parent}")
+    teacher = Teacher(machine, speed=velocity)
     with Channel(name) as there:
         teacher.check(there.dtype)
     with Channel(name, kind=State) as state, state.reader() as reader:
         console.print(f"{machine.title or machine.name}, from channel {name}")
         console.print("Enter takes a pose, a word takes and names one, d drops the last, q ends.")
         try:
-            listen(teacher, reader, name, output)
+            listen(teacher, reader, name, out)
         except KeyboardInterrupt:
             console.print("\ninterrupted")
-    show(teacher, output)
+    show(teacher, out)
 
 
 def listen(teacher: Teacher, reader: Reader[State], channel: str, output: Path) -> None:

@@ -21,6 +21,7 @@ from wholebody.channels import Channel, Reader, directory
 from wholebody.channels.bridge.bridge import Bridge
 from wholebody.channels.bridge.mirror import MirrorStatus
 from wholebody.channels.c_header import c_header
+from wholebody.cli import options
 from wholebody.errors import ChannelError, ClockJumped
 from wholebody.realtime import when_told
 
@@ -156,9 +157,12 @@ def _text(value: Any) -> str:
 @app.command()
 def hz(
     name: Name,
-    seconds: Annotated[float, typer.Option(help="How long to measure; 0: until Ctrl-C.")] = 0.0,
+    seconds: options.Seconds = 0.0,
 ) -> None:
-    """Measure how often messages are put: mean rate and the spread of the intervals, every second."""
+    """Measure how often messages are put: mean rate and the spread of the intervals, every second.
+
+    Until Ctrl-C, or for --seconds.
+    """
     end = time.monotonic() + seconds if seconds > 0 else float("inf")
     with Channel(name) as channel, channel.reader() as reader:
         reader.latest()
@@ -188,9 +192,9 @@ def _rate(reader: Reader, until: float) -> str:
 @app.command()
 def rm(
     names: Annotated[list[str], typer.Argument(help="Names of the channels.")],
-    force: Annotated[bool, typer.Option("--force", "-f", help="Even if somebody writes to it.")] = False,
+    force: options.Force = False,
 ) -> None:
-    """Remove channels."""
+    """Remove channels; those that somebody writes to only with --force."""
     for name in names:
         directory.remove(name, force)
         console.print(f"removed {name}")
@@ -199,15 +203,15 @@ def rm(
 @app.command()
 def header(
     name: Name,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; default: print.")] = None,
+    out: Annotated[Path | None, options.Out] = None,
 ) -> None:
-    """Write the C header of a channel, for controllers in C and C++."""
+    """Write the C header of a channel, for controllers in C and C++; print it, if not told where to."""
     with Channel(name) as channel:
         text = c_header(name, channel.layout)
-    if output is None:
+    if out is None:
         print(text, end="")
     else:
-        output.write_text(text)
+        out.write_text(text)
 
 
 @app.command()
@@ -220,24 +224,19 @@ def cflags() -> None:
 REFRESH_SECONDS = 0.5
 LINE_EVERY = 10  # refreshes between two lines, when nobody watches a table
 
-Endpoints = list[str] | None
 Names = list[str] | None
 
 
 def bridge(
-    listen: Annotated[
-        Endpoints, typer.Option(metavar="ENDPOINT", help="Wait for other bridges here, such as 0.0.0.0:7447.")
-    ] = None,
-    connect: Annotated[
-        Endpoints, typer.Option(metavar="ENDPOINT", help="Connect to the bridge there, such as 192.168.1.5:7447.")
-    ] = None,
+    listen: Annotated[list[str] | None, options.Listen] = None,
+    connect: Annotated[list[str] | None, options.Connect] = None,
     exports: Annotated[
         Names, typer.Option("--export", metavar="NAME", help="Send this channel to whoever imports it.")
     ] = None,
     imports: Annotated[
         Names, typer.Option("--import", metavar="NAME", help="Mirror this channel of another machine here.")
     ] = None,
-    rate: Annotated[float, typer.Option(metavar="HZ", help="Send each channel at most so often.")] = 1000.0,
+    rate: Annotated[float, options.Rate] = 1000.0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but what goes wrong.")] = False,
 ) -> None:
     """Mirror channels between machines, newest message first; one bridge on each machine. Ctrl-C ends it.

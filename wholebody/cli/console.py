@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from wholebody.cli import options
 from wholebody.errors import WholebodyError
 from wholebody.operator.console.commands import COMMANDS, execute, find
 from wholebody.operator.console.session import EVERY, Session
@@ -20,7 +21,7 @@ HISTORY_LINES = 1000
 
 
 def console(
-    name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "",
+    name: options.Name = "",
     command: Annotated[
         str, typer.Option("--command", "-c", help="Do this and leave; several commands with ; between them.")
     ] = "",

@@ -20,7 +20,8 @@ from wholebody import robots
 from wholebody.behaviors.crawling import Crawling, SupportDisplay
 from wholebody.behaviors.crawling_client import CrawlingClient
 from wholebody.behaviors.imitation import Imitating, ImitatingBlindly
-from wholebody.cli.captured import Handed, Part, Unit, Up, fitting, opened, progress_shown
+from wholebody.cli import options
+from wholebody.cli.captured import fitting, opened, progress_shown
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.locomotion.crawling.gait import changes_of, crawls_by_feel, rough_gait_of
 from wholebody.locomotion.crawling.odometry import heading
@@ -41,7 +42,7 @@ from wholebody.operator.recordings.crawl_setup import (
     posture_and_base,
 )
 from wholebody.operator.recordings.script import Process, follow
-from wholebody.processes.registry import CRAWL
+from wholebody.processes.registry import CRAWL, DAEMON, process_of
 from wholebody.robots.robot import Robot
 from wholebody.simulation import SensorModel, Simulation
 from wholebody.simulation.cameras import View
@@ -138,66 +139,63 @@ class Crawl:
 
 
 def crawl(
-    robot: Annotated[str, typer.Argument(help="Which robot; it needs arms, legs and a posture 'crawl'.")] = "atlas",
-    distance: Annotated[float, typer.Option(help="How far forward, m.")] = 1.0,
-    turn: Annotated[float, typer.Option(help="How far to turn then, degrees; to the left if positive.")] = 45.0,
+    robot: options.Which = "",
+    distance: Annotated[float, options.Distance] = 1.0,
+    turn: options.Turn = 45.0,
     back: Annotated[float, typer.Option(min=0.0, help="How far backward then, m.")] = 0.5,
     lying: Annotated[
         Lying, typer.Option(help="How it lies first, or stands; from its belly it rolls onto its back.")
     ] = Lying.back,
-    ground: Annotated[
-        str,
-        typer.Option(
-            help="What it crawls on, such as blocks, blocks:height=0.03,seed=2 or steps:height=0.1,count=1,depth=3; "
-            "then it begins on wrists and knees, and crawls forward only."
-        ),
-    ] = LEVEL,
-    camera: Annotated[
-        bool,
-        typer.Option(
-            help="Whether its own camera maps the ground, or it knows it; on level ground, watches where it ends."
-        ),
-    ] = True,
+    scene: options.Scene = LEVEL,
+    camera: options.Camera = True,
     source: Annotated[Path | None, typer.Option("--from", help="Motion capture (.bvh) to imitate instead.")] = None,
-    cycles: Annotated[int, typer.Option(min=1, help="Cycles of the imitated gait.")] = CYCLES,
-    unit: Unit = None,
-    up: Up = None,
-    handed: Handed = None,
-    part: Part = None,
-    name: Annotated[str, typer.Option(help="Crawl with the robot that runs under this name (wholebody start).")] = "",
-    order: Annotated[
-        list[str] | None,
-        typer.Option(help="What that is to do, one after the other: stand (on wrists and knees), walk, turn, stop."),
-    ] = None,
-    noise: Annotated[bool, typer.Option(help="Sensors with noise, resolution and delay.")] = True,
-    seed: Annotated[int, typer.Option(min=0, help="Of the noise.")] = 0,
-    out: Annotated[Path, typer.Option(help="Where to put film and report.")] = Path("out/crawl"),
-    film: Annotated[bool, typer.Option(help="Whether to film it.")] = True,
+    cycles: Annotated[int, options.Cycles] = CYCLES,
+    unit: options.Unit = None,
+    up: options.Up = None,
+    handed: options.Handed = None,
+    part: options.Part = None,
+    name: options.Name = "",
+    order: options.Orders = None,
+    noise: options.Noise = True,
+    seed: options.Seed = 0,
+    out: Annotated[Path, options.Out] = Path("out/crawl"),
+    film: options.Film = True,
 ) -> None:
-    """See a virtual robot roll over, get on wrists and knees, crawl forward, turn, crawl back; or as a person did."""
-    if name:
+    """See a virtual robot roll over, get on wrists and knees, crawl forward, turn, crawl back; or as a person did.
+
+    The robot needs arms, legs and a posture 'crawl'. Its camera maps the ground, or with --no-camera it knows it; on
+    level ground the camera watches where that ends. Orders are stand, walk, turn and stop, with a number (m, degrees).
+    --name of a robot that runs lets that one crawl, and otherwise names this one: `wholebody motion support NAME`.
+
+    \b
+      wholebody crawl                                    Atlas
+      wholebody crawl --scene blocks:height=0.03,seed=2  on all limbs, forward only
+      wholebody crawl --from person.bvh --cycles 3       as a person did
+      wholebody crawl --name robot --order stand         the one of `wholebody start`
+    """
+    if name and not (robot and process_of(DAEMON, name) is None):
         follow(name, order or ["stand"], Process(CrawlingClient, CRAWL), console)
         return
-    loaded = robots.load(robot)
+    loaded = robots.load(robot or "atlas")
     imitation = None if source is None else imitated(opened(source, unit, up, handed, part), Model(loaded))
-    gait = None if ground == LEVEL else rough_gait_of(Model(loaded))
+    gait = None if scene == LEVEL else rough_gait_of(Model(loaded))
     crawling = Crawling(loaded, gait) if imitation is None else None
     out.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         sensors = SensorModel.realistic() if noise else None
-        simulation = stack.enter_context(Simulation(loaded, ground, seed=seed, sensors=sensors))
+        simulation = stack.enter_context(Simulation(loaded, scene, seed=seed, sensors=sensors))
         simulation.view = NEAR
         run = Crawl(loaded, simulation, stack.enter_context(Recording(out / "crawl.mp4", 60.0)) if film else None)
         if imitation is not None:
             crawl_as(run, imitation, cycles)
         if crawling is not None:
-            get_on_limbs(run, crawling, lying if ground == LEVEL else Lying.no)
-            sees = seeing(crawling, simulation, ground, camera, seed)
+            get_on_limbs(run, crawling, lying if scene == LEVEL else Lying.no)
+            sees = seeing(crawling, simulation, scene, camera, seed)
             todo = {f"forward {distance:g} m": lambda: crawling.crawl(distance=distance)}
-            if ground == LEVEL:
+            if scene == LEVEL:
                 todo[f"turn {turn:g}°"] = lambda: crawling.turn(math.radians(turn))
                 todo[f"backward {back:g} m"] = lambda: crawling.crawl(distance=-back)
-            crawl_about(run, crawling, todo, sees, out)
+            crawl_about(run, crawling, todo, sees, out, name)
     (out / "report.md").write_text(run.text(), encoding="utf-8")
     console.print(run.text())
     console.print(f"written: {', '.join(str(path) for path in sorted(out.iterdir()))}")
@@ -245,9 +243,9 @@ def get_on_limbs(run: Crawl, crawling: Crawling, lying: Lying) -> None:
     crawling.crawler.begin_anew(run.simulation.time)
 
 
-def crawl_about(run: Crawl, crawling: Crawling, todo: dict[str, Act], sees: Eye | None, out: Path) -> None:
+def crawl_about(run: Crawl, crawling: Crawling, todo: dict[str, Act], sees: Eye | None, out: Path, name: str) -> None:
     """Rest, then do one thing after the other, until there is trouble; what bore, and the centre of mass, is drawn."""
-    with SupportPublisher(run.robot.name) as publisher:
+    with SupportPublisher(name or run.robot.name) as publisher:
         shown = SupportDisplay(crawling.crawler, publisher)
         for name, act in {"rest": lambda: None, **todo}.items():
             if not crawling.stopped:

@@ -15,6 +15,7 @@ from rich.live import Live
 from rich.table import Table
 
 from wholebody.channels import Reader, directory, wait_any
+from wholebody.cli import options
 from wholebody.errors import ChannelInUse, ChannelNotFound
 from wholebody.processes import demo as processes
 from wholebody.processes import lifecycle
@@ -72,13 +73,16 @@ class Watch:
 
 
 def demo(
-    seconds: Annotated[float, typer.Option(min=1.0, help="How long to kill controllers.")] = 4.0,
+    seconds: options.Seconds = 4.0,
     kill_every: Annotated[float, typer.Option(min=0.2, help="Seconds between two kill -9.")] = 1.0,
-    walk: Annotated[bool, typer.Option(help="Whether a humanoid walks then.")] = True,
-    name: Annotated[str, typer.Option(help="What to call it, so that two can run beside each other.")] = "demo",
-    out: Annotated[Path, typer.Option(help="Where to put its film, pictures and report.")] = Path("out/demo"),
+    walk: options.Walk = True,
+    name: options.Name = "demo",
+    out: Annotated[Path, options.Out] = Path("out/demo"),
 ) -> None:
-    """See it work: controllers of which one is killed every second, then a humanoid that walks and is pushed."""
+    """See it work: controllers of which one is killed every second, then a humanoid that walks and is pushed.
+
+    Controllers are killed for --seconds. Another --name lets two run beside each other.
+    """
     console = Console()
     _refuse_a_second_demo(name)
     with ExitStack() as stack:
@@ -123,9 +127,9 @@ def _start(stack: ExitStack, name: str) -> list[Watch]:
     watches.append(
         Watch("robot", processes.ROBOT_HZ, channel.reader(), processes.state_is_whole, _spawn(name, "robot"))
     )
-    for part, controller in processes.CONTROLLERS.items():
-        reader = processes.reference_channel(name, part).reader()
-        watches.append(Watch(part, controller.hertz, reader, _check_of(part), _spawn(name, part)))
+    for member, controller in processes.CONTROLLERS.items():
+        reader = processes.reference_channel(name, member).reader()
+        watches.append(Watch(member, controller.hertz, reader, _check_of(member), _spawn(name, member)))
     return watches
 
 
@@ -133,8 +137,8 @@ def _check_of(name: str) -> Callable[[Any], bool]:
     return lambda message: processes.reference_is_whole(name, message)
 
 
-def _spawn(name: str, part: str) -> lifecycle.Child:
-    return lifecycle.spawn(DEMO, name=name, part=part)
+def _spawn(name: str, member: str) -> lifecycle.Child:
+    return lifecycle.spawn(DEMO, name=name, member=member)
 
 
 def _kill(watch: Watch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fnmatch
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from rich.progress import Progress
 from wholebody.channels import Channel
 from wholebody.channels.recording.playback import Recording
 from wholebody.channels.recording.recorder import Recorder
+from wholebody.cli import options
 from wholebody.configuration.building import build
 from wholebody.configuration.reading import Configuration
 from wholebody.configuration.settings import Settings
@@ -45,15 +47,13 @@ SHOW_EVERY = 0.5
 
 def log(
     file: Annotated[Path, typer.Argument(help="The file to write, such as run.mcap.")],
-    channels: Annotated[
-        list[str] | None,
-        typer.Option(help="A channel, or a pattern such as 'robot.*'; may be given again. All, if not."),
-    ] = None,
-    seconds: Annotated[float, typer.Option(min=0.0, help="How long; until Ctrl-C, if left out.")] = 0.0,
+    channels: options.Channels = None,
+    seconds: options.Seconds = 0.0,
 ) -> None:
     """Record every message of channels, from a process of its own: nobody who writes them notices.
 
-    Foxglove and the tools of rosbag2 open the file. If the disk is full it says so, and the file stays readable.
+    It ends with Ctrl-C, or after --seconds. Foxglove and the tools of rosbag2 open the file. If the disk is full it
+    says so, and the file stays readable.
     """
     console, goes_on = Console(stderr=True, highlight=False, soft_wrap=True), until_told()
     begun = shown = time.monotonic()
@@ -81,7 +81,7 @@ console = Console(highlight=False, soft_wrap=True)
 
 def replay(
     file: Annotated[Path, typer.Argument(help="A file of `wholebody log`.")],
-    channels: Annotated[list[str] | None, typer.Option(help="A channel; may be given again. All, if not.")] = None,
+    channels: options.Channels = None,
     prefix: Annotated[str, typer.Option(help="Put before the names of channels: 'again.robot.state'.")] = "",
     speed: Annotated[float, typer.Option(min=0.0, help="Times real time; 0: as fast as it goes.")] = 1.0,
     repeat: Annotated[
@@ -100,13 +100,22 @@ def replay(
         compared, differ = run_again(recording)
         console.print(f"{compared} commands compared, {differ} differ")
         raise typer.Exit(1 if differ or not compared else 0)
-    put = put_again(recording, channels or [], prefix, speed)
-    console.print(f"{put} messages put on {len(channels or recording.layouts)} channels")
+    names = [name for pattern in channels or ["*"] for name in matching(recording, pattern)]
+    put = put_again(recording, names, prefix, speed)
+    console.print(f"{put} messages put on {len(names)} channels")
+
+
+def matching(recording: Recording, pattern: str) -> list[str]:
+    """The channels of a recording whose names match a pattern."""
+    found = fnmatch.filter(recording.layouts, pattern)
+    if not found:
+        raise UnknownName("channel in the recording", pattern, recording.layouts)
+    return found
 
 
 def put_again(recording: Recording, channels: list[str], prefix: str, speed: float) -> int:
     """Put messages on channels, each when it is its turn; how many."""
-    count, total = 0, sum(recording.counts.get(name, 0) for name in channels or recording.layouts)
+    count, total = 0, sum(recording.counts.get(name, 0) for name in channels)
     writers: dict[str, Any] = {}
     begun, first = time.monotonic(), None
     with Progress(console=Console(stderr=True), transient=True) as progress:
@@ -209,12 +218,12 @@ def again(told: dict[str, Any], applied: Any, file: Path) -> Iterator[Servo]:
 def plot(
     file: Annotated[Path, typer.Argument(help="A file of `wholebody log`.")],
     paths: Annotated[list[str] | None, typer.Argument(help="CHANNEL, CHANNEL.FIELD or CHANNEL.FIELD[INDEX].")] = None,
-    png: Annotated[Path, typer.Option(help="The picture to write.")] = Path("plot.png"),
+    out: Annotated[Path, options.Out] = Path("plot.png"),
 ) -> None:
     """Draw fields of the messages in a log over time; without a path, list what there is.
 
     \b
-      wholebody plot run.mcap dreamer.right_hand.error robot.reach.joint_state.position[3] --png run.png
+      wholebody plot run.mcap dreamer.right_hand.error robot.reach.joint_state.position[3] --out run.png
     """
     console = Console(highlight=False, soft_wrap=True)
     recording = Recording(file)
@@ -223,8 +232,8 @@ def plot(
             console.print(f"{name}: {recording.counts.get(name, 0)} messages; {', '.join(dtype.names or ('value',))}")
         return
     curves = [curve(recording, path) for path in paths]
-    draw(curves, png)
-    console.print(f"{png}: {sum(len(times) for _, times, _ in curves)} points in {len(curves)} curves")
+    draw(curves, out)
+    console.print(f"{out}: {sum(len(times) for _, times, _ in curves)} points in {len(curves)} curves")
 
 
 def curve(recording: Recording, path: str) -> tuple[str, Any, Any]:

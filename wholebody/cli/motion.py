@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 
 from wholebody import messages, robots
+from wholebody.cli import options
 from wholebody.cli.captured import capture, gait, imitate, show_rests, support
 from wholebody.cli.sim import Summary
 from wholebody.drivers import connect
@@ -36,22 +37,16 @@ app.command()(gait)
 app.command()(support)
 
 Motion = Annotated[Path, typer.Argument(help="Key frames (.yaml), or a trajectory: one row per period.")]
-RobotOption = Annotated[
-    str, typer.Option("--robot", help="A robot by name, or a URDF or MJCF file; if the file does not say it.")
-]
-Rest = Annotated[str, typer.Option(help="Posture of joints without a column; 'stand' if the robot has it.")]
-Period = Annotated[float | None, typer.Option(min=1e-6, help="Of a trajectory file that does not say it, in s.")]
-Acceleration = Annotated[float, typer.Option(min=1e-6, help="Limit of all joints, rad/s² (m/s²); none if not told.")]
 
 
 @app.command()
 def check(
     file: Motion,
-    robot: RobotOption = "",
-    rest: Rest = "",
-    period: Period = None,
-    acceleration: Acceleration = np.inf,
-    collisions: Annotated[bool, typer.Option(help="Look for self-collision too.")] = True,
+    robot: options.Robot = "",
+    rest: options.Rest = "",
+    period: Annotated[float | None, options.Period] = None,
+    acceleration: options.Acceleration = np.inf,
+    collisions: options.Collisions = True,
 ) -> None:
     """Say whether a robot can do a motion: limits of joints, self-collision, rest on what bears. If not, exit with 1.
 
@@ -72,10 +67,10 @@ def check(
 @app.command("plot")
 def draw(
     file: Motion,
-    output: Annotated[Path, typer.Option("--output", "-o", help="PNG file to write.")] = Path("motion.png"),
-    robot: RobotOption = "",
-    rest: Rest = "",
-    period: Period = None,
+    out: Annotated[Path, options.Out] = Path("motion.png"),
+    robot: options.Robot = "",
+    rest: options.Rest = "",
+    period: Annotated[float | None, options.Period] = None,
     joints: Annotated[list[str] | None, typer.Option("--joint", help="Which; may be repeated. All that move.")] = None,
 ) -> None:
     """Draw positions and velocities over time, beside their limits.
@@ -84,20 +79,20 @@ def draw(
     """
     motion, machine = opened(file, robot, rest, period)
     shown = motion if isinstance(motion, JointTable) else motion.trajectory()
-    writable(output)
+    writable(out)
     with waiting("drawing"):
-        plot(shown, Limits.of(machine), output, joints=joints, title=f"{machine.title or machine.name}: {file.name}")
-    print(f"written: {output}")
+        plot(shown, Limits.of(machine), out, joints=joints, title=f"{machine.title or machine.name}: {file.name}")
+    print(f"written: {out}")
 
 
 @app.command()
 def resample(
     file: Motion,
     output: Annotated[Path, typer.Argument(help="Trajectory file to write.")],
-    rate: Annotated[float, typer.Option(min=1e-3, max=1e5, help="Rows per second.")] = 200.0,
-    robot: RobotOption = "",
-    rest: Rest = "",
-    period: Period = None,
+    rate: Annotated[float, options.Rate] = 200.0,
+    robot: options.Robot = "",
+    rest: options.Rest = "",
+    period: Annotated[float | None, options.Period] = None,
 ) -> None:
     """Write a motion as a trajectory file: key frames as rows, or rows at another rate.
 
@@ -118,22 +113,22 @@ def resample(
 @app.command("play")
 def play_file(
     file: Motion,
-    robot: RobotOption = "",
-    rest: Rest = "",
-    period: Period = None,
-    physics: Annotated[bool, typer.Option("--physics/--kinematic", help="With dynamics, or joints alone.")] = True,
-    start: Annotated[
-        str | None, typer.Option(help="Posture in which the robot is found; 'stand' if it has it.")
-    ] = None,
-    film: Annotated[Path | None, typer.Option(help="A film (.mp4) or a filmstrip (.png) of it.")] = None,
-    acceleration: Acceleration = np.inf,
-    collisions: Annotated[bool, typer.Option(help="Refuse a motion that collides with itself.")] = True,
+    robot: options.Robot = "",
+    rest: options.Rest = "",
+    period: Annotated[float | None, options.Period] = None,
+    physics: Annotated[bool, options.Physics] = True,
+    posture: Annotated[str | None, options.Posture] = None,
+    out: Annotated[Path | None, options.Out] = None,
+    acceleration: options.Acceleration = np.inf,
+    collisions: options.Collisions = True,
     live: Annotated[bool, typer.Option("--live", help="On the robot that runs (wholebody start), not here.")] = False,
-    name: Annotated[str, typer.Option(help="The name of the robot that runs, if it has one of its own.")] = "",
+    name: options.Name = "",
 ) -> None:
     """Play a motion, in a simulator of its own or live, from wherever the robot is; what it cannot do is refused.
 
-    wholebody motion play examples/wave.yaml --film wave.mp4
+    It begins in --posture; --out makes a film (.mp4) or a filmstrip (.png).
+
+    wholebody motion play examples/wave.yaml --out wave.mp4
 
     wholebody motion play examples/wave.yaml --live
     """
@@ -148,17 +143,17 @@ def play_file(
         played = play_live(motion.trajectory(), machine, limits, checker, name)
         tell(file, machine, played, "[bold green]holds its end[/]")
         return
-    with Simulation(machine, physics=physics, posture=start) as simulation:
+    with Simulation(machine, physics=physics, posture=posture) as simulation:
         state, reference = simulation.new_state(), simulation.new_reference()
         simulation.read(state)
         whole = plan(motion.trajectory(), posture_of(state), limits, simulation.period)
-        with watched(simulation, whole, film) as clock:
+        with watched(simulation, whole, out) as clock:
             played = play(motion.trajectory(), simulation, clock, state, reference, limits, checker=checker)
     fell = physics and clock.summary.fell
     moved = f"{1000 * clock.summary.drift:.0f} mm at most"
     tell(file, machine, played, "[bold red]fell[/]" if fell else "[bold green]holds its end[/]", moved)
-    if film is not None:
-        print(f"written: {film} ({film.stat().st_size / 1024:.0f} KiB)")
+    if out is not None:
+        print(f"written: {out} ({out.stat().st_size / 1024:.0f} KiB)")
     if fell:
         raise typer.Exit(1)
 

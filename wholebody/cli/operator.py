@@ -18,6 +18,7 @@ import typer
 from rich import print as show
 
 from wholebody import robots
+from wholebody.cli import options as cli
 from wholebody.errors import BadConfiguration
 from wholebody.operator import page as pages
 from wholebody.operator.rcp import server as rcp_server
@@ -40,29 +41,31 @@ WHO = "operator"
 
 
 def page(
-    name: options.NameOption = "",
-    host: options.HostOption = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen on; 0 for any that is free.")] = pages.PORT,
+    name: cli.Name = "",
+    host: cli.Host = "127.0.0.1",
+    port: cli.Port = pages.PORT,
     called: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A name of this machine that browsers may ask for.")
     ] = None,
     rcp: Annotated[int | None, typer.Option(help="Take lines of text there too (docs/rcp.md); 0 for any port.")] = None,
-    users: options.UsersOption = None,
-    map: options.MapOption = None,
-    certificate: options.CertificateOption = None,
-    key: options.KeyOption = None,
+    users: cli.Users = None,
+    map: cli.Map = None,
+    certificate: cli.Certificate = None,
+    key: cli.Key = None,
     silence: Annotated[
         float, typer.Option(min=0.8, help="Seconds without a word of the page in control until the robot stops.")
     ] = pages.SILENCE,
-    walk: options.WalkOption = True,
-    camera: options.CameraOption = True,
-    robot: options.RobotOption = "",
+    walk: cli.Walk = True,
+    camera: cli.Camera = True,
+    robot: cli.Robot = "",
     open: Annotated[
         bool | None,
         typer.Option("--open/--no-open", help="Open it in a browser; left out, if this is a terminal on a desktop."),
     ] = None,
 ) -> None:
     """Show the robot in a browser: where it is, what it sees and does; and command it.
+
+    A walking controller moves nothing before it is told to. --robot is needed only if its daemon was not started by us.
 
     The address that is printed has a token, with which one may take control; without it one may look, and stop.
     """
@@ -150,23 +153,25 @@ def _warn(server: PageServer, host: str, tls: ssl.SSLContext | None) -> None:
 
 
 def rcp(
-    name: options.NameOption = "",
-    host: options.HostOption = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen on; 0 for any that is free.")] = rcp_server.PORT,
-    users: options.UsersOption = None,
-    map: options.MapOption = None,
-    certificate: options.CertificateOption = None,
-    key: options.KeyOption = None,
-    walk: options.WalkOption = True,
-    camera: options.CameraOption = True,
+    name: cli.Name = "",
+    host: cli.Host = "127.0.0.1",
+    port: cli.Port = rcp_server.PORT,
+    users: cli.Users = None,
+    map: cli.Map = None,
+    certificate: cli.Certificate = None,
+    key: cli.Key = None,
+    walk: cli.Walk = True,
+    camera: cli.Camera = True,
     control_timeout: Annotated[
         float, typer.Option(min=0.5, help="Seconds of silence after which control is lost, and the robot stops.")
     ] = 30.0,
-    robot: options.RobotOption = "",
+    robot: cli.Robot = "",
     new_user: Annotated[str, typer.Option(metavar="USER", help="Print a line for the file of users, and end.")] = "",
     role: Annotated[str, typer.Option(help="Of the new user: observer, operator, administrator.")] = "operator",
 ) -> None:
     """Let people and programs command the running robot, one line one command; docs/rcp.md has all of them.
+
+    A walking controller moves nothing before it is told to. --robot is needed only if its daemon was not started by us.
 
     \b
       $ wholebody start

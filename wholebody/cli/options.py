@@ -1,11 +1,89 @@
-"""The options that several commands have: one spelling, one unit and one meaning each, declared here alone."""
+"""The options that several commands have: one spelling, one unit and one meaning each, declared here alone.
+
+What is special to a command, such as what it does where an option is left out, is said in the help of the command.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from wholebody.processes import HELP
 
 Command = TypeVar("Command", bound=Callable[..., None])
+
+# Which robot, which process.
+Which = Annotated[str, typer.Argument(help=HELP["robot"])]
+Robot = Annotated[str, typer.Option(help=HELP["robot"])]
+Name = Annotated[str, typer.Option(help=HELP["name"])]
+Driver = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME[:OPTION=VALUE,…]",
+        help="What moves the robot: see `wholebody drivers`; a tier of it (virtual, mini, full); FILE.py:Class.",
+    ),
+]
+Controller = Annotated[str, typer.Option(help=HELP["controller"])]
+Walk = Annotated[bool, typer.Option(help="Begin a walking controller too.")]
+Camera = Annotated[bool, typer.Option(help="Use the camera of a simulated robot.")]
+
+# Simulations and loops.
+Scene = Annotated[str, typer.Option(help=HELP["scene"])]
+Engine = Annotated[str, typer.Option(help="Whose physics: mujoco, or dart if it is installed.")]
+Physics = typer.Option(help="Whether physics moves the joints; without it they go where they are told.")
+Fast = Annotated[bool, typer.Option("--fast", help="As fast as the machine can, not in real time.")]
+Seed = Annotated[int, typer.Option(min=0, help=HELP["seed"])]
+Noise = Annotated[bool, typer.Option(help="Sensors with noise, resolution and delay.")]
+Rate = typer.Option(metavar="HZ", min=1e-3, max=1e5, help="How often a second.")
+Period = typer.Option(min=1e-6, max=1.0, help="Period in s: of a loop, or of the rows of a file that does not say it.")
+Seconds = Annotated[float, typer.Option(min=0.0, help="How long, s.")]
+Posture = typer.Option(help="A posture of the robot, by name; 'stand' if it has it.")
+Collisions = Annotated[bool, typer.Option(help="Look for self-collision too, and refuse it.")]
+Acceleration = Annotated[float, typer.Option(min=1e-6, help="Limit of all joints, rad/s² (m/s²); none if not told.")]
+
+# What a robot is told to do.
+Orders = Annotated[
+    list[str] | None,
+    typer.Option("--order", metavar="WORD [NUMBER]", help="What to do instead, such as 'walk 2'; may be repeated."),
+]
+Distance = typer.Option(help="How far forward, m.")
+Turn = Annotated[float, typer.Option(help="How far to turn, degrees; to the left if positive.")]
+Cycles = typer.Option(min=0.25, help="How many cycles of the gait.")
+
+# What comes of it.
+Out = typer.Option("--out", "-o", help="Where to write what comes of it: a file, or a folder for several.")
+Film = Annotated[bool, typer.Option(help="Whether to film it.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Write over, or remove, what others may need.")]
+Channels = Annotated[
+    list[str] | None,
+    typer.Option(help="A channel, or a pattern such as 'robot.*'; may be repeated. All, if not given."),
+]
+
+# Networks.
+Host = Annotated[str, typer.Option(help="The address to listen on; others than this machine's let others in.")]
+Port = Annotated[int, typer.Option(help="The port to listen on; 0 for any that is free.")]
+Listen = typer.Option(metavar="HOST:PORT", help="Answer other machines here, such as 0.0.0.0:7447.")
+Connect = typer.Option(metavar="HOST:PORT", help="Where another machine listens (--listen), such as 192.168.1.5:7447.")
+Users = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="YAML with users, their roles and the hashes of their secrets.")
+]
+Map = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="YAML with walls and objects; a simulated robot knows its scene.")
+]
+Certificate = Annotated[Path | None, typer.Option(metavar="FILE", help="Encrypt, with this certificate.")]
+Key = Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's key, if it is not in it.")]
+
+# Files.
+Rest = Annotated[str, typer.Option(help="Posture of joints without a column; 'stand' if the robot has it.")]
+Repair = Annotated[bool, typer.Option("--repair", help="Replace inertias that no body can have.")]
+Unit = Annotated[float | None, typer.Option(min=1e-9, help="Metres in a unit of the file, if it is not told rightly.")]
+Up = Annotated[str | None, typer.Option(help="The axis that points up: x, y, z, -x … if it is not told rightly.")]
+Handed = Annotated[str | None, typer.Option(help="right or left, if it is not told rightly.")]
+Part = Annotated[list[str] | None, typer.Option(help="A joint of the skeleton, as left_knee=Joint07; may be repeated.")]
 
 
 def context(**settings: Any) -> Callable[[Command], Command]:

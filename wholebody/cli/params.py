@@ -12,18 +12,12 @@ import numpy as np
 import typer
 from rich.table import Table
 
+from wholebody.cli import options
 from wholebody.cli.filter_parameters import GROUP, FilterParameters
-from wholebody.cli.options import context
 from wholebody.errors import BadParameter, closest
 from wholebody.operator.monitor.tables import wide_console
 from wholebody.parameters.reflection import About, Value, in_words
 from wholebody.parameters.remote import Remote
-
-NameOption = Annotated[str, typer.Option(help="The robot's name, if several robots have controllers.")]
-ControllerOption = Annotated[str, typer.Option(help="The controller's name, if several run; daemon for its filters.")]
-ConnectOption = Annotated[
-    str, typer.Option(metavar="HOST:PORT", help="Of another machine, where it runs with --listen.")
-]
 
 DAEMON = "daemon"
 """Whose parameters are the filters of joints."""
@@ -39,12 +33,12 @@ def reach(controller: str, name: str, connect: str, path: str = "") -> Remote | 
 
 def params(
     pattern: Annotated[str, typer.Argument(help="Part of a path; all, if left out.")] = "",
-    controller: ControllerOption = "",
-    name: NameOption = "",
-    connect: ConnectOption = "",
+    controller: options.Controller = "",
+    name: options.Name = "",
+    connect: Annotated[str, options.Connect] = "",
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the values into a YAML file.")] = None,
     load: Annotated[Path | None, typer.Option(metavar="FILE", help="Set the values of such a file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """List the parameters of a running controller: path, value, unit, bounds, meaning.
 
@@ -98,23 +92,23 @@ def bounds(about: About) -> str:
 
 def get(
     path: Annotated[str, typer.Argument(help="Such as tasks.right_hand.goal; `wholebody params` lists them.")],
-    controller: ControllerOption = "",
-    name: NameOption = "",
-    connect: ConnectOption = "",
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    controller: options.Controller = "",
+    name: options.Name = "",
+    connect: Annotated[str, options.Connect] = "",
+    as_json: options.Json = False,
 ) -> None:
     """Say what a parameter is now."""
     value = reach(controller, name, connect, path).get(path)
     print(json.dumps(plain(value)) if as_json else in_words(value))
 
 
-@context(ignore_unknown_options=True)  # a number below zero is no option
+@options.context(ignore_unknown_options=True)  # a number below zero is no option
 def set(
     path: Annotated[str, typer.Argument(help="Such as tasks.right_hand.goal; `wholebody params` lists them.")],
     values: Annotated[list[str], typer.Argument(help="A number, a number for each row, or the name of a state.")],
-    controller: ControllerOption = "",
-    name: NameOption = "",
-    connect: ConnectOption = "",
+    controller: options.Controller = "",
+    name: options.Name = "",
+    connect: Annotated[str, options.Connect] = "",
 ) -> None:
     """Change a parameter, checked against its bounds; say what it is then.
 

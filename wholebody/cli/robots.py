@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wholebody import robots
+from wholebody.cli import options
 from wholebody.drivers import catalog
 from wholebody.errors import BadRobot, WholebodyError
 from wholebody.realtime import when_told
@@ -27,9 +28,6 @@ from wholebody.robots.formats.urdf import write_urdf
 
 console = Console(highlight=False, soft_wrap=True)
 app = typer.Typer(help="Which robots there are.", invoke_without_command=True)
-
-Which = Annotated[str, typer.Argument(help="A robot's name, or a path to a URDF (.urdf) or MJCF (.xml) file.")]
-Repair = Annotated[bool, typer.Option("--repair", help="Replace inertias that no body can have.")]
 
 
 @app.callback()
@@ -89,20 +87,20 @@ def picture(
     names: Annotated[
         list[str] | None, typer.Argument(help="Names or paths; without any, all that are installed.")
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="PNG file to write.")] = Path("robots.png"),
-    posture: Annotated[str, typer.Option(help="A posture they have.")] = "stand",
+    out: Annotated[Path, options.Out] = Path("robots.png"),
+    posture: Annotated[str, options.Posture] = "stand",
 ) -> None:
     """Draw robots in a posture into one picture."""
     from wholebody.simulation.film import portrait, side_by_side, write_png
 
     with Console(stderr=True).status("drawing"):
         images = [portrait(robots.load(name), (posture,)) for name in names or robots.names()]
-    write_png(output, side_by_side(images, columns=min(len(images), 4)))
-    print(f"written: {output}")
+    write_png(out, side_by_side(images, columns=min(len(images), 4)))
+    print(f"written: {out}")
 
 
 @app.command()
-def show(name: Which, repair: Repair = False) -> None:
+def show(name: options.Which, repair: options.Repair = False) -> None:
     """Show all that is known of a robot, and what is missing, estimated or chosen."""
     robot = robots.load(name, repair=repair)
     console = Console()
@@ -130,10 +128,10 @@ def show(name: Which, repair: Repair = False) -> None:
 
 @app.command()
 def export(
-    name: Which,
+    name: options.Which,
     urdf: Annotated[Path | None, typer.Option(help="Write a URDF to this file.")] = None,
     mjcf: Annotated[Path | None, typer.Option(help="Write an MJCF, as MuJoCo reads it, to this file.")] = None,
-    repair: Repair = False,
+    repair: options.Repair = False,
 ) -> None:
     """Write a robot as URDF or MJCF, for other tools."""
     if urdf is None and mjcf is None:
@@ -224,17 +222,19 @@ def show_driver(driver: catalog.Driver) -> None:
 @drivers.command()
 def check(
     driver: Annotated[str, typer.Argument(metavar="NAME[:OPTION=VALUE,…]", help="A driver, or FILE.py:Class.")],
-    robot: Annotated[str, typer.Option(help="By name or file; the driver's usual one, if left out.")] = "",
+    robot: options.Robot = "",
     move: Annotated[
         list[str] | None, typer.Option(metavar="JOINT,…", help="Move these joints by up to 0.05 rad, one by one.")
     ] = None,
-    period: Annotated[float, typer.Option(min=0.0001, max=1.0, help="Of the loop, in seconds.")] = 0.005,
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long to hold still and look.")] = 1.0,
-    name: Annotated[str, typer.Option(help="Of a running robot, for the driver daemon.")] = "",
+    period: Annotated[float, options.Period] = 0.005,
+    seconds: options.Seconds = 1.0,
+    name: options.Name = "",
 ) -> None:
     """Take a robot by a driver, and say of each law of drivers whether it is kept. Exit code 1 if one is not.
 
-    Without --move a real robot is read, and what was measured is written back. A simulated device moves.
+    The robot is the driver's usual one unless another is given, --name that of a running one for the driver daemon.
+    It is held still for --seconds. Without --move a real robot is read, and what was measured is written back. A
+    simulated device moves.
     """
     from wholebody.processes.driver_check import check_driver
 

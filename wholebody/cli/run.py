@@ -29,6 +29,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from wholebody.cli import options
 from wholebody.daemon import filters
 from wholebody.drivers import Names
 from wholebody.errors import BadConfiguration, ChannelNotFound, NoRobot
@@ -42,23 +43,18 @@ FIELDS = {"package": "name", "file": "filename", "line": "lineno", "function": "
 
 def run(
     file: Annotated[str, typer.Argument(help="A YAML file, or a ready configuration by name (`wholebody check`).")],
-    driver: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME[:OPTION=VALUE,…]",
-            help="simulation, daemon (of `wholebody start`), or another of `wholebody drivers`; the file's, if not.",
-        ),
-    ] = "",
-    seconds: Annotated[float, typer.Option(min=0.0, help="How long; until Ctrl-C, if left out.")] = 0.0,
-    name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "",
-    fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as it goes, not in real time.")] = False,
+    driver: options.Driver = "",
+    seconds: options.Seconds = 0.0,
+    name: options.Name = "",
+    fast: options.Fast = False,
     priority: Annotated[int, typer.Option(help="Real-time priority; 0 for none.")] = 0,
-    listen: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Answer other machines here: wholebody get --connect HOST:PORT.")
-    ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="At the end, print one JSON object.")] = False,
+    listen: Annotated[str, options.Listen] = "",
+    as_json: options.Json = False,
 ) -> None:
     """Run the controller that a file describes: the robot in MuJoCo, or through its daemon.
+
+    The driver is the file's unless one is given, such as simulation, or daemon (of `wholebody start`). It ends with
+    Ctrl-C, or after --seconds.
 
     \b
       wholebody run dreamer_reach
@@ -238,8 +234,8 @@ def check(
 def filter(
     controller: Annotated[str, typer.Argument(help="The controller, which says connect(…, filtered=True).")],
     words: Annotated[str, typer.Argument(help="pass | smooth L | compliant Kc | feedback L")] = "smooth 40",
-    period: Annotated[float, typer.Option(min=1e-4, max=1.0, help="Seconds from one reference to the next.")] = 0.01,
-    name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "",
+    period: Annotated[float, options.Period] = 0.01,
+    name: options.Name = "",
 ) -> None:
     """Pass a controller's references on filtered and at a steady rate, until Ctrl-C; it may step, at any rate.
 

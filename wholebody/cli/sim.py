@@ -17,9 +17,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from wholebody import robots
+from wholebody.cli import options
 from wholebody.errors import BadSimulation
 from wholebody.robots.robot import Array
-from wholebody.simulation import ENGINES, SCENES, AnkleFlexibility, SensorModel, Simulation
+from wholebody.simulation import AnkleFlexibility, SensorModel, Simulation
 from wholebody.simulation.film import Recording
 
 FALLEN_TILT = math.radians(30)
@@ -63,23 +64,23 @@ class Summary:
 
 
 def sim(
-    robot: Annotated[str, typer.Argument(help="A robot by name (see `wholebody robots`), or a URDF or MJCF file.")],
-    physics: Annotated[bool, typer.Option(help="Without physics the joints simply go where they are told.")] = True,
-    engine: Annotated[str, typer.Option(help=f"Whose physics: {', '.join(ENGINES)}.")] = "mujoco",
-    scene: Annotated[str, typer.Option(help=f"One of {', '.join(SCENES)}; with parameters: slope:angle=0.1")] = "flat",
-    posture: Annotated[str | None, typer.Option(help="Which posture to hold; 'stand' if the robot has it.")] = None,
-    seconds: Annotated[float, typer.Option(min=0.01, max=3600.0, help="Of simulated time.")] = 10.0,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed, the same run.")] = 0,
-    noise: Annotated[bool, typer.Option("--noise", help="Sensors with noise, resolution and delay.")] = False,
+    robot: options.Which,
+    physics: Annotated[bool, options.Physics] = True,
+    engine: options.Engine = "mujoco",
+    scene: options.Scene = "flat",
+    posture: Annotated[str | None, options.Posture] = None,
+    seconds: options.Seconds = 10.0,
+    seed: options.Seed = 0,
+    noise: options.Noise = False,
     flexible_ankles: Annotated[
         bool, typer.Option("--flexible-ankles", help="Springs between ankles and soles.")
     ] = False,
     push: Annotated[
         list[str] | None, typer.Option(help='"LINK FX FY FZ DURATION START": N in world axes, s; may be repeated.')
     ] = None,
-    record: Annotated[Path | None, typer.Option(help="A film (.mp4) or a filmstrip (.png) of the run.")] = None,
+    out: Annotated[Path | None, options.Out] = None,
 ) -> None:
-    """Stand a robot up in a simulated world, faster than real time."""
+    """Stand a robot up in a simulated world, faster than real time; --out makes a film (.mp4) or a filmstrip (.png)."""
     simulation = Simulation(
         robots.load(robot),
         scene,
@@ -93,8 +94,8 @@ def sim(
     with simulation:
         for text in push or ():
             plan_push(simulation, text)
-        summary = run(simulation, seconds, record)
-        show(simulation, summary, record)
+        summary = run(simulation, seconds, out)
+        show(simulation, summary, out)
 
 
 def plan_push(simulation: Simulation, text: str) -> None:

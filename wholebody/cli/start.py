@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from wholebody import robots
-from wholebody.cli.options import context
+from wholebody.cli import options
 from wholebody.drivers.names import default_name
 from wholebody.errors import HardwareError, RobotTaken
 from wholebody.operator.monitor.watcher import Watcher
@@ -27,27 +27,14 @@ console = Console(highlight=False, soft_wrap=True)
 
 
 def start(
-    robot: Annotated[
-        str, typer.Argument(help="By name (see `wholebody robots`), or a URDF or MJCF file; the driver's, if left out.")
-    ] = "",
-    driver: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME[:OPTION=VALUE,…]",
-            help="What moves it: see `wholebody drivers`; a tier of the robot (virtual, mini, full); FILE.py:Class.",
-        ),
-    ] = "virtual",
-    name: Annotated[str, typer.Option(help="What to call it; 'robot' if left out.")] = "",
-    period: Annotated[float, typer.Option(min=0.0001, max=1.0, help="Of the loop, in seconds.")] = 0.005,
+    robot: options.Which = "",
+    driver: options.Driver = "virtual",
+    name: options.Name = "",
+    period: Annotated[float, options.Period] = 0.005,
     foreground: Annotated[bool, typer.Option("--foreground", help="Stay, and stop it with Ctrl-C.")] = False,
-    fast: Annotated[bool, typer.Option("--fast", help="Simulate faster than real time.")] = False,
-    physics: Annotated[
-        bool | None,
-        typer.Option(help="Let MuJoCo move the joints: the simulator does, unless told; simulated boards, if told."),
-    ] = None,
-    scene: Annotated[
-        str, typer.Option(help="What stands around a simulated robot: flat, hall, table …; hall:length=8")
-    ] = "flat",
+    fast: options.Fast = False,
+    physics: Annotated[bool | None, options.Physics] = None,
+    scene: options.Scene = "flat",
     filter: Annotated[
         str, typer.Option(metavar="MODE", help='For all joints: "smooth 20", "compliant 0.5", "feedback 20".')
     ] = "",
@@ -56,6 +43,8 @@ def start(
     service: Annotated[bool, typer.Option("--service", help="Print a systemd unit that starts it, and end.")] = False,
 ) -> None:
     """Start a robot: one process owns it, any number of controllers may move it.
+
+    Without ROBOT it is the one that the driver is for. The simulator has physics, simulated boards only with --physics.
 
     \b
       wholebody start                     Hubo2+ in MuJoCo
@@ -196,7 +185,7 @@ LimitMEMLOCK=infinity
 WantedBy=multi-user.target"""
 
 
-def stop(name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "") -> None:
+def stop(name: options.Name = "") -> None:
     """End the robot that `wholebody start` started: its daemon, then what it had beside it; its channels go.
 
     To halt a robot that goes on running: wholebody console -c stop
@@ -205,7 +194,7 @@ def stop(name: Annotated[str, typer.Option(help="The robot's name, if it is not 
         print(line)
 
 
-@context(ignore_unknown_options=True, help_option_names=[])  # options, also --help, are those of the role
+@options.context(ignore_unknown_options=True, help_option_names=[])  # options, also --help, are those of the role
 def process(words: Annotated[list[str] | None, typer.Argument(metavar="ROLE --OPTION VALUE …")] = None) -> None:
     """Be one process of a robot, such as its walking controller; --help lists them, ROLE --help their options.
 

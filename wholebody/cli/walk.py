@@ -14,52 +14,54 @@ from rich.console import Console
 from wholebody import plugins, robots
 from wholebody.behaviors import Walking
 from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.cli import options
 from wholebody.errors import RobotTaken
 from wholebody.locomotion.walking.legs import trouble_on_one_leg
 from wholebody.operator.recordings.film import Film
 from wholebody.operator.recordings.report import write_report
-from wholebody.operator.recordings.script import ORDERS, Process, follow
+from wholebody.operator.recordings.script import Process, follow
 from wholebody.operator.recordings.world import WalkedWorld
-from wholebody.processes import lifecycle
+from wholebody.processes import HELP, lifecycle
 from wholebody.processes.launch_plan import LaunchPlan
 from wholebody.processes.registry import DAEMON, WALK, process_of
-from wholebody.simulation import ENGINES, SCENES, Pace, SensorModel, join
+from wholebody.simulation import Pace, SensorModel, join
 
 NAME = "walk_demo"
-WORDS = ", ".join((*ORDERS, "wait"))
 SAY_EVERY = 2.0
 """s of simulated time from one line to the next, if nothing new happens."""
 console = Console(highlight=False, soft_wrap=True)
 
 
 def walk(
-    robot: Annotated[str, typer.Argument(help="Which robot (see `wholebody robots`); hubo2plus, if left out.")] = "",
-    distance: Annotated[float | None, typer.Option(help="How far forward, m; by default by the robot's size.")] = None,
-    turn: Annotated[float, typer.Option(help="How far to turn then, degrees.")] = 90.0,
-    push: Annotated[
+    robot: options.Which = "",
+    distance: Annotated[float | None, options.Distance] = None,
+    turn: options.Turn = 90.0,
+    push_force: Annotated[
         float | None, typer.Option(min=0.0, help="How hard to push it then, N for 0.1 s, from four sides.")
     ] = None,
-    order: Annotated[
-        list[str] | None, typer.Option(help=f"What to do instead, one after the other: {WORDS} and a number; push.")
-    ] = None,
-    name: Annotated[
-        str,
-        typer.Option(help="Walk with the robot that runs under this name; if none does, call ROBOT so in its world."),
-    ] = "",
+    order: options.Orders = None,
+    name: options.Name = "",
     stabilizer: Annotated[
-        str, typer.Option(help=f"{', '.join(plugins.names('stabilizers'))}, or FILE.py:CLASS.")
+        str, typer.Option(help=f"{HELP['stabilizer']} There are {', '.join(plugins.names('stabilizers'))}.")
     ] = "dcm",
-    scene: Annotated[
-        str, typer.Option(help=f"One of {', '.join(SCENES)}; with parameters: ramp:angle=0.05,ahead=0.5")
-    ] = "flat",
-    engine: Annotated[str, typer.Option(help=f"Whose physics: {', '.join(ENGINES)}.")] = "mujoco",
-    noise: Annotated[bool, typer.Option(help="Sensors with noise, resolution and delay.")] = True,
-    seed: Annotated[int, typer.Option(min=0, help="Of the noise.")] = 0,
-    out: Annotated[Path, typer.Option(file_okay=False, help="Where to put film, plot and report.")] = Path("out/walk"),
-    film: Annotated[bool, typer.Option(help="Whether to film it.")] = True,
-    fast: Annotated[bool, typer.Option("--fast", help="As fast as the machine can, not in real time.")] = False,
+    scene: options.Scene = "flat",
+    engine: options.Engine = "mujoco",
+    noise: options.Noise = True,
+    seed: options.Seed = 0,
+    out: Annotated[Path, options.Out] = Path("out/walk"),
+    film: options.Film = True,
+    fast: options.Fast = False,
 ) -> None:
-    """See a virtual robot stand, walk, turn, be pushed and stop; its controller is a process of its own."""
+    """See a virtual robot stand, walk, turn, be pushed and stop; its controller is a process of its own.
+
+    Orders are stand, walk, aside, turn, step, stop and wait, with a number (m, degrees, steps, s), and push. --name of
+    a robot that runs lets that one walk, and otherwise names this one.
+
+    \b
+      wholebody walk                             Hubo2+, as far as suits its size
+      wholebody walk hoap3 --order stand --order 'walk 1' --order 'turn 90'
+      wholebody walk --name robot --order stand  the one of `wholebody start`
+    """
     plugins.load("stabilizers", stabilizer)  # or say now that there is none
     if name and not (robot and process_of(DAEMON, name) is None):
         follow(name, order or ["stand"], Process(WalkingClient, WALK, {"stabilizer": stabilizer}), console)
@@ -72,7 +74,7 @@ def walk(
         console.print(f"[yellow]{loaded.title or robot} will fall when it lifts a foot: {trouble}[/]")
     far = round(min(2.0, 2.0 * loaded.mass / 40.0 + 0.3), 1) if distance is None else distance
     lines = order or ["stand", f"walk {far:g}", f"turn {turn:g}", "push", "stop"]
-    force = 0.15 * 9.81 * loaded.mass if push is None else push
+    force = 0.15 * 9.81 * loaded.mass if push_force is None else push_force
     with ExitStack() as stack:
         sensors = SensorModel.realistic() if noise else None
         more = {"engine": engine, "seed": seed, "sensors": sensors}

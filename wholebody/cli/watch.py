@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from wholebody.cli import options
 from wholebody.errors import MissingExtra, NoRobot
 from wholebody.operator.monitor.status_view import Picture, seconds
 from wholebody.operator.monitor.tables import (
@@ -31,8 +32,8 @@ from wholebody.processes.registry import OWNERS, nothing_runs, process_of, runni
 
 
 def status(
-    name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
+    name: options.Name = "",
+    as_json: options.Json = False,
 ) -> None:
     """Say how the robot's daemon is doing: ticks, missed cycles, controllers, what was refused, how long it all takes.
 
@@ -101,12 +102,15 @@ def _parts(picture: Picture) -> Iterator[tuple[str, Table, bool]]:
 
 
 def read(
-    name: Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")] = "",
+    name: options.Name = "",
     once: Annotated[bool, typer.Option("--once", help="Print how it is now, and end.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="With --once: as one JSON object.")] = False,
+    as_json: options.Json = False,
     group: Annotated[str, typer.Option(help="Only the joints of this group, such as right_arm.")] = "",
 ) -> None:
-    """Watch a robot: every joint, sensor and fault, who moves what, and how long the daemon's cycle takes."""
+    """Watch a robot: every joint, sensor and fault, who moves what, and how long the daemon's cycle takes.
+
+    --json goes with --once.
+    """
     watcher = Watcher(name)
     if as_json and not once:
         raise typer.BadParameter("--json goes with --once; to follow the state: wholebody channels echo robot.state")

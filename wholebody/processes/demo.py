@@ -1,6 +1,6 @@
 """The processes of the demo: a loopback robot and two controllers, which know each other only by channels.
 
-`wholebody process demo --part robot`, or wave, or nod; `wholebody demo` begins them.
+`wholebody process demo --member robot`, or wave, or nod; `wholebody demo` begins them.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ def robot(name: str) -> None:
             writer.put()
 
 
-def controller(name: str, part: str) -> None:
+def controller(name: str, member: str) -> None:
     """Put a reference at the controller's own rate, whatever the robot and the others do."""
-    mine = CONTROLLERS[part]
-    with reference_channel(name, part) as channel, channel.writer() as writer:
+    mine = CONTROLLERS[member]
+    with reference_channel(name, member) as channel, channel.writer() as writer:
         writer.message.mask[:] = mine.mask
         for _, instant in _beats(mine.hertz):
             writer.message.time = instant
@@ -109,11 +109,11 @@ def _beats(hertz: float) -> Iterator[tuple[int, float]]:
         yield tick, instant
 
 
-def demo(part: str, name: str = "demo") -> None:
+def demo(member: str, name: str = "demo") -> None:
     """Be the robot, or one of the controllers."""
-    if part == "robot":
+    if member == "robot":
         robot(name)
-    elif part in CONTROLLERS:
-        controller(name, part)
+    elif member in CONTROLLERS:
+        controller(name, member)
     else:
-        raise UnknownName("part", part, ("robot", *CONTROLLERS))
+        raise UnknownName("member", member, ("robot", *CONTROLLERS))

@@ -13,6 +13,7 @@ from typing import Any
 from wholebody.drivers.connection import Connection
 from wholebody.drivers.names import default_name
 from wholebody.errors import NoRobot, WholebodyError
+from wholebody.processes import HELP
 from wholebody.processes.launch_plan import LaunchPlan
 from wholebody.processes.registry import ROLES, Registration, Role, robot_of
 from wholebody.realtime import end_with
@@ -21,13 +22,6 @@ PROGRAM = "wholebody process"
 Ready = Callable[[], None]
 """What a process calls when others can use what it does."""
 
-HELP = {
-    "name": "The robot's name, if it is not 'robot'.",
-    "robot": "Which robot; the one that runs under the name, if left out.",
-    "scene": "What stands around it.",
-    "plan": "What to run, as `wholebody start` writes it.",
-    "until": "The process with which this one ends.",
-}
 CONVERTERS: dict[Any, Callable[[str], Any]] = {LaunchPlan: LaunchPlan.parse, Path: Path, str: str}
 
 

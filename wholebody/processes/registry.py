@@ -70,7 +70,7 @@ CARRIER = Role(
 )
 GATEWAY = Role("gateway", "gateway", "lets other machines ask the services of this one", each="endpoint")
 FILM = Role("film", "pictures", "draws a film of a run")
-DEMO = Role("demo", "demo", "a part of `wholebody demo`", each="part")
+DEMO = Role("demo", "demo", "a part of `wholebody demo`", each="member")
 OWNERS = (DAEMON, SIMULATOR, BOARDS)
 """What `wholebody start` begins, in the order in which `wholebody stop` ends it."""
 ROLES = {

@@ -9,9 +9,6 @@ import ssl
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from wholebody import messages, robots
 from wholebody.behaviors.arms import hands
@@ -24,24 +21,6 @@ from wholebody.operator.rcp.users import ROLES, User, entry, read_users
 from wholebody.operator.rcp.users import Role as UserRole
 from wholebody.processes import lifecycle
 from wholebody.processes.registry import ARMS, CAMERA, WALK, Role, plan_of, process_of
-
-NameOption = Annotated[str, typer.Option(help="The robot's name, if it is not 'robot'.")]
-RobotOption = Annotated[str, typer.Option(help="Which robot it is, if its daemon was not started by us.")]
-HostOption = Annotated[str, typer.Option(help="The address to listen on; others than this machine's let others in.")]
-UsersOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="YAML with users, their roles and the hashes of their secrets.")
-]
-MapOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="YAML with walls and objects; a simulated robot knows its scene.")
-]
-CertificateOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Encrypt, with this certificate.")]
-WalkOption = Annotated[
-    bool, typer.Option(help="Begin a walking controller too, if none runs; it moves nothing before it is told to.")
-]
-CameraOption = Annotated[
-    bool, typer.Option(help="Draw what the camera of a simulated robot sees, and find things in it.")
-]
-KeyOption = Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's key, if it is not in it.")]
 
 
 def map_of(name: str, file: Path | None) -> Map:
