@@ -123,17 +123,15 @@ def test_a_hand_in_the_other_forearm_collides():
     assert all({touch.one[5], touch.other[5]} == {"L", "R"} for touch in touches[:1])
 
 
-def test_a_trajectory_names_the_first_row_and_pair():
+def test_the_first_row_of_a_trajectory_that_collides_names_its_pair():
     collisions = collisions_of("hubo2plus")
     robot = collisions.robot
     rows = np.tile(robot.posture("stand"), (100, 1))
     rows[:, robot.index["LHR"]] = np.linspace(0.0, -0.4, 100)
-    found = collisions.first(rows)
-    assert found is not None
-    assert 0 < found.row < 99
-    assert {found.touch.one[5], found.touch.other[5]} == {"L", "R"}
-    assert not collisions.collides(rows[found.row - 1])
-    assert collisions.first(rows[: found.row]) is None
+    first = next(index for index, row in enumerate(rows) if collisions.collides(row))
+    assert 0 < first < 99
+    touch = collisions.check(rows[first])[0]
+    assert {touch.one[5], touch.other[5]} == {"L", "R"}
 
 
 def test_a_pair_to_ignore_is_not_reported():
@@ -202,8 +200,6 @@ def test_bad_input_is_refused():
     for state in (np.zeros(3), np.full(collisions.model.nq, np.nan)):
         with pytest.raises(BadState):
             collisions.check(state)
-    with pytest.raises(BadState, match="rows"):
-        collisions.first(np.zeros(collisions.model.nq))
     for margin in (-0.1, np.nan, np.inf):
         with pytest.raises(BadRobot, match="margin"):
             Collisions(collisions.model, margin)

@@ -1,7 +1,7 @@
 """From poses to joint angles and back: closed-form legs and arms, iterative inverse kinematics, self-collision."""
 
 from wholebody.kinematics.closed_form import ClosedForm, ManySolutions, Nearest, Solutions
-from wholebody.kinematics.collision import Collisions, Touch, TouchAt
+from wholebody.kinematics.collision import Collisions, Touch
 from wholebody.kinematics.inverse import GoalError, InverseKinematics, Solution
 from wholebody.kinematics.inverse_rates import ResolvedMotion
 
@@ -16,5 +16,4 @@ __all__ = [
     "Solution",
     "Solutions",
     "Touch",
-    "TouchAt",
 ]

@@ -4,93 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from wholebody import messages
 from wholebody.errors import NoClosedForm, UnknownName
-from wholebody.messages import Floats, Record, Rows
 from wholebody.model.layout import Array
 from wholebody.robots.robot import Joint, Robot, Sensor, Surface
 
 MOST_JOINTS = 6
 BRANCHES = {4: 4, 5: 4, 6: 8}  # of so many joints
-
-_LINE = np.dtype([("axis", "f8", 3), ("point", "f8", 3)])
-
-
-class LineRecord(Record):
-    """The axis of a joint and a point on it."""
-
-    axis: Floats
-    point: Floats
-
-
-class LineRecords(Rows[LineRecord]):
-    """Those of all joints."""
-
-    record = LineRecord.of(_LINE)
-    axis: Floats
-    point: Floats
-
-
-class ChainRecord(Record):
-    """A chain as C has it: the struct ClosedForm of closed_form.h, field by field."""
-
-    joints: int
-    radian: float
-    lower: Floats
-    upper: Floats
-    rest: Floats
-    line: LineRecords
-    home: Floats
-    home_back: Floats
-    home_back_translation: Floats
-    centre: Floats
-    frame_1: Floats
-    frame_3: Floats
-    tilt: float
-    backwards: int
-    single_last: int
-    parallel: int
-    single: LineRecord
-    pair_i: LineRecord
-    pair_j: LineRecord
-    meeting: Floats
-    knot: Floats
-    reach: Floats
-    elbow: Floats
-
-
-CHAIN = ChainRecord.of(
-    np.dtype(
-        [
-            ("joints", "i8"),
-            ("radian", "f8"),
-            ("lower", "f8", MOST_JOINTS),
-            ("upper", "f8", MOST_JOINTS),
-            ("rest", "f8", MOST_JOINTS),
-            ("line", _LINE, MOST_JOINTS),
-            ("home", "f8", (4, 4)),
-            ("home_back", "f8", (3, 3)),
-            ("home_back_translation", "f8", 3),
-            ("centre", "f8", 3),
-            ("frame_1", "f8", (3, 3)),
-            ("frame_3", "f8", (3, 3)),
-            ("tilt", "f8"),
-            ("backwards", "i8"),
-            ("single_last", "i8"),
-            ("parallel", "i8"),
-            ("single", _LINE),
-            ("pair_i", _LINE),
-            ("pair_j", _LINE),
-            ("meeting", "f8", 3),
-            ("knot", "f8", 3),
-            ("reach", "f8", 2),
-            ("elbow", "f8", 3),
-        ]
-    )
-)
 
 SAME_POINT = 1e-9  # m: lines that pass each other nearer than that meet
 SAME_DIRECTION = 1e-9
@@ -218,34 +141,75 @@ def _add(joint: Joint, pose: Array, sign: float, joints: list[Joint], lines: lis
     lines.append(Line(joint.name, sign * pose[:3, :3] @ axis, pose[:3, 3].copy()))
 
 
-def closed_form_record(chain: Chain) -> ChainRecord:
-    """The record CHAIN by which C knows a chain; NoClosedForm says why there is none."""
+class Numbers(NamedTuple):
+    """A chain as C has it: the struct ClosedForm of closed_form.h, field by field; a line is an axis and a point."""
+
+    joints: int
+    radian: float
+    lower: Array
+    upper: Array
+    rest: Array
+    lines: Array
+    home: Array
+    home_back: Array
+    home_back_translation: Array
+    centre: Array
+    frame_1: Array
+    frame_3: Array
+    tilt: float
+    backwards: int = 0
+    single_last: int = 0
+    parallel: int = 0
+    single: Array = np.zeros((2, 3))
+    pair_i: Array = np.zeros((2, 3))
+    pair_j: Array = np.zeros((2, 3))
+    meeting: Array = np.zeros(3)
+    knot: Array = np.zeros(3)
+    reach: tuple[float, float] = (0.0, 0.0)
+    elbow: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @property
+    def packed(self) -> Array:
+        """The fields one after the other, 8 bytes for each number."""
+        parts = [np.asarray(each, np.int64 if isinstance(each, int) else np.float64) for each in self]
+        return np.concatenate([part.ravel().view(np.float64) for part in parts])
+
+
+def closed_form_numbers(chain: Chain) -> Numbers:
+    """The numbers by which C knows a chain; NoClosedForm says why there are none."""
     joints = len(chain.lines)
     if joints not in BRANCHES:
         raise NoClosedForm(
             f"{chain.name}: {joints} joints ({', '.join(chain.joint_names)}); the closed form has 4, 5 or 6. "
             "Choose another base or tip, or lock joints with robot.locked(…)"
         )
-    record = _of_six(chain) if joints == MOST_JOINTS else _of_few(chain)
-    home_back = inverse(chain.home)
-    record.joints = joints
-    record.radian = chain.length * (0.5 if joints == MOST_JOINTS else 0.01)
-    record.lower[:joints], record.upper[:joints] = chain.lower, chain.upper
-    record.rest[:joints] = np.clip(0.0, chain.lower, chain.upper)
-    record.line.axis[:joints] = [line.direction for line in chain.lines]
-    record.line.point[:joints] = [line.point for line in chain.lines]
-    record.home[:] = chain.home
-    record.home_back[:], record.home_back_translation[:] = home_back[:3, :3], home_back[:3, 3]
-    return record
+    home_back, missing = inverse(chain.home), MOST_JOINTS - joints
+    lower, upper = np.pad([chain.lower, chain.upper], ((0, 0), (0, missing)))
+    return Numbers(
+        joints=joints,
+        radian=chain.length * (0.5 if joints == MOST_JOINTS else 0.01),
+        lower=lower,
+        upper=upper,
+        rest=np.clip(0.0, lower, upper),
+        lines=np.pad([_placed(line) for line in chain.lines], ((0, missing), (0, 0), (0, 0))),
+        home=chain.home,
+        home_back=home_back[:3, :3],
+        home_back_translation=home_back[:3, 3],
+        **(_of_six(chain) if joints == MOST_JOINTS else _of_few(chain)),
+    )
 
 
-def _of_six(chain: Chain) -> ChainRecord:
+def _placed(line: Line) -> Array:
+    return np.array([line.direction, line.point])
+
+
+def _of_six(chain: Chain) -> dict[str, Any]:
     """What six joints need besides lines and limits."""
     reasons = []
     for backwards in (False, True):
         lines = chain.lines[::-1] if backwards else chain.lines
         try:
-            return _placed_by_three(lines, backwards)
+            return _placed_by_three(lines) | {"backwards": int(backwards)}
         except NoClosedForm as error:
             reasons.append(str(error))
     raise NoClosedForm(
@@ -254,26 +218,24 @@ def _of_six(chain: Chain) -> ChainRecord:
     )
 
 
-def _placed_by_three(lines: tuple[Line, ...], backwards: bool) -> ChainRecord:
+def _placed_by_three(lines: tuple[Line, ...]) -> dict[str, Any]:
     """A spherical end whose centre three joints place, seen from that end."""
     centre = spherical_centre(lines)
     i, j, single, parallel = _pair(lines, centre)
-    record = _spherical(lines, centre)
-    record.reach[:] = 0.0, np.inf
+    found = _spherical(lines, centre) | {"single_last": int(single == 5), "parallel": int(parallel)}
+    found |= {"single": _placed(lines[single]), "pair_i": _placed(lines[i]), "pair_j": _placed(lines[j])}
     knot = lines[4].meets(lines[5])
+    found["reach"] = (0.0, np.inf) if knot is None else circle_distances(lines[3], centre, knot)
     if knot is not None:
-        record.knot[:], record.reach[:] = knot, circle_distances(lines[3], centre, knot)
-    for line, index in ((record.single, single), (record.pair_i, i), (record.pair_j, j)):
-        line.axis[:], line.point[:] = lines[index].direction, lines[index].point
-    record.backwards, record.single_last, record.parallel = backwards, single == 5, parallel
+        found["knot"] = knot
     if not parallel:
-        record.meeting[:] = lines[i].meets(lines[j])
+        found["meeting"] = lines[i].meets(lines[j])
     if knot is not None and not parallel and single == 3:
-        record.elbow[:] = _elbow(lines, centre, knot)
-    return record
+        found["elbow"] = _elbow(lines, centre, knot)
+    return found
 
 
-def _of_few(chain: Chain) -> ChainRecord:
+def _of_few(chain: Chain) -> dict[str, Any]:
     """What an arm of four or five joints needs besides lines and limits."""
     lines, joints = chain.lines, len(chain.lines)
     tip = chain.home[:3, 3]
@@ -293,12 +255,10 @@ def _of_few(chain: Chain) -> ChainRecord:
     return _spherical(lines, centre)
 
 
-def _spherical(lines: Sequence[Line], centre: Array) -> ChainRecord:
-    """A record with the fields of the spherical end, and zeros."""
-    record = messages.new(CHAIN)
-    frame_1, frame_3, record.tilt = euler_frames(lines)
-    record.centre[:], record.frame_1[:], record.frame_3[:] = centre, frame_1.T, frame_3.T
-    return record
+def _spherical(lines: Sequence[Line], centre: Array) -> dict[str, Any]:
+    """The spherical end: its centre and the frames of its Euler angles."""
+    frame_1, frame_3, tilt = euler_frames(lines)
+    return {"centre": centre, "frame_1": frame_1.T, "frame_3": frame_3.T, "tilt": tilt}
 
 
 def spherical_centre(lines: Sequence[Line]) -> Array:

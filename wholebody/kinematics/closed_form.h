@@ -19,7 +19,7 @@ typedef struct {
     Vector3 axis, point;
 } JointLine;
 
-/* A chain with a closed form, as shapes.py finds it: the fields of its record CHAIN, in the same order, 8 bytes each.
+/* A chain with a closed form, as chains.py finds it: the fields of its Numbers, in the same order, 8 bytes each.
  * M is the tip's placement with all joints at zero. Arrays of joints are longer than a chain of four or five. */
 typedef struct {
     int64_t joints;                   /* 4, 5 or 6 */

@@ -137,13 +137,13 @@ class ClosedForm:
     def __init__(self, chain: chains.Chain) -> None:
         self.chain = chain
         self.joint_names = chain.joint_names
-        record = chains.closed_form_record(chain)
-        self.size = len(chain.lines)
-        self.radian = record.radian
-        self.handle = _kernels.kinematics_closed_form(np.frombuffer(record, np.float64).copy())
+        numbers = chains.closed_form_numbers(chain)
+        self.size = numbers.joints
+        self.radian = numbers.radian
+        self.handle = _kernels.kinematics_closed_form(numbers.packed)
         self._branches = chains.BRANCHES[self.size]
         self._shape = (self._branches, self.size + 3)
-        self._rest = record.rest[: self.size].copy()
+        self._rest = numbers.rest[: self.size].copy()
 
     @classmethod
     def of(cls, robot: Robot, base: str, tip: str) -> ClosedForm:
@@ -196,7 +196,8 @@ class ClosedForm:
         wrong = _kernels.kinematics_nearest(self.handle, self._matrix(pose), posture, angle, counts, answer)
         if wrong:
             raise self._bad(pose) if wrong == -1 else self._not_finite(posture)
-        return self._answer(answer)
+        distance, turn = answer[-2:].tolist()
+        return Nearest(answer[: self.size], answer[self.size : -2].reshape(4, 4), distance, turn)
 
     def solve_many(self, poses: Pose) -> ManySolutions:
         """All branches of many poses, (n, 4, 4), in one call."""
@@ -207,19 +208,6 @@ class ClosedForm:
         if bad >= 0:
             raise self._bad(goals[bad], f"row {bad}: ")
         return ManySolutions(table, counts)
-
-    def follow(self, poses: Pose, start: npt.ArrayLike) -> tuple[Nearest, ...]:
-        """A path of poses, (n, 4, 4): the nearest of each, chosen by that of the one before."""
-        goals, near = self._matrices(poses), self._posture(start).copy()
-        answers = np.empty((len(goals), self.size + AFTER_NEAREST))
-        bad = _kernels.kinematics_follow(self.handle, goals, near, answers)
-        if bad >= 0:
-            raise self._bad(goals[bad], f"row {bad}: ")
-        return tuple(self._answer(each) for each in answers)
-
-    def _answer(self, numbers: Array) -> Nearest:
-        distance, turn = numbers[-2:].tolist()
-        return Nearest(numbers[: self.size], numbers[self.size : -2].reshape(4, 4), distance, turn)
 
     # --- at the door -------------------------------------------------------------------------------
 
@@ -235,12 +223,6 @@ class ClosedForm:
         array = _floats(poses)
         if array.ndim != 3 or array.shape[1:] != (4, 4):
             raise BadGoal(f"poses have the shape (n, 4, 4), not {array.shape}")
-        return array
-
-    def _posture(self, joints: npt.ArrayLike) -> Array:
-        array = self._vector(joints)
-        if not np.isfinite(array).all():
-            raise self._not_finite(array)
         return array
 
     def _vector(self, joints: npt.ArrayLike) -> Array:

@@ -1,9 +1,8 @@
-"""Self-collision: which links of the robot touch each other in a posture or on the way through many.
+"""Self-collision: which links of the robot touch each other in a posture.
 
 collisions = Collisions(robot)
 collisions.check(snapshot)             # [Touch('Body_LAR', 'Body_RAR', distance=-0.003)]
 collisions.distance(snapshot)          # the pair that is nearest
-collisions.first(rows)                 # the first row of a trajectory that collides, or None
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import numpy.typing as npt
 import pinocchio as pin  # type: ignore[import-untyped]
 
 from wholebody import _kernels
-from wholebody.errors import BadRobot, BadState, UnknownName
+from wholebody.errors import BadRobot, UnknownName
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Snapshot
@@ -45,13 +44,6 @@ class Gap(NamedTuple):
     point_on_one: Array
     point_on_other: Array
     normal: Array
-
-
-class TouchAt(NamedTuple):
-    """The row of a trajectory that collides, and its deepest pair."""
-
-    row: int
-    touch: Touch
 
 
 class Collisions:
@@ -125,16 +117,6 @@ class Collisions:
                 points = np.array(one), np.array(other), np.array(result.normal)
                 found.append(Gap(self._names[pair][0], self._names[pair][1], distance, *points))
         return sorted(found, key=lambda gap: gap.distance)
-
-    def first(self, rows: npt.ArrayLike) -> TouchAt | None:
-        """The first row of a trajectory that collides, and the deepest pair in it; None if all are free."""
-        states = np.asarray(rows, np.float64)
-        if states.ndim != 2:
-            raise BadState(f"a trajectory is an array of rows, not of shape {states.shape}")
-        for row, state in enumerate(states):
-            if self.collides(state):
-                return TouchAt(row, self.check(state)[0])
-        return None
 
     # --- inside ------------------------------------------------------------------------------------
 

@@ -21,13 +21,12 @@ import numpy as np
 
 from wholebody.errors import BadMotion, BadMotionFile, LimitsExceeded, UnknownName, closest
 from wholebody.motion.limits import CollisionChecker, Limits, Violation, collisions
-from wholebody.motion.splines import End, cubic
+from wholebody.motion.splines import FREE, cubic
 from wholebody.motion.trajectory import Array, PiecewisePolynomial, Trajectory, steps
 from wholebody.robots.robot import Robot
 
 PERIOD = re.compile(r"#\s*period\s*[:=]?\s*(\S+)", re.IGNORECASE)
 ROBOT = re.compile(r"^#\s*robot\s*[:=]\s*(\S+)\s*$", re.IGNORECASE | re.MULTILINE)
-FREE = End(None, None)
 
 
 @dataclass(frozen=True, eq=False)

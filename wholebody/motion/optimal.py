@@ -11,13 +11,13 @@ from scipy.interpolate import PchipInterpolator
 
 from wholebody.errors import BadMotion, LimitsExceeded, MissingExtra
 from wholebody.motion.limits import Limits
-from wholebody.motion.splines import NATURAL, End, cubic
-from wholebody.motion.trajectory import Array, PiecewisePolynomial, Sample, Trajectory, instants, only
+from wholebody.motion.splines import FREE, NATURAL, End, cubic
+from wholebody.motion.trajectory import Array, PiecewisePolynomial, Sample, Trajectory, instants
 
 MARGIN = 1e-6  # the share by which a time-optimal motion is slower than it might be, for rounding
 
 
-class JerkLimited:
+class JerkLimited(Trajectory):
     """The fastest motion from one state to another, all joints arriving together, made by `jerk_limited`."""
 
     def __init__(self, profiles: Any) -> None:
@@ -27,10 +27,6 @@ class JerkLimited:
     def duration(self) -> float:
         """Seconds from the beginning to the end."""
         return float(self._profiles.duration)
-
-    def at(self, time: float) -> Sample:
-        """Position, velocity and acceleration at a time."""
-        return only(self.sample((time,)))
 
     def sample(self, times: npt.ArrayLike) -> Sample:
         """The same at many times: one row for each."""
@@ -78,7 +74,7 @@ def jerk_limited(
     return JerkLimited(profiles)
 
 
-class Retimed:
+class Retimed(Trajectory):
     """A trajectory played to another clock: x(s(t)), ẋ = x′ṡ, ẍ = x″ṡ² + x′s̈."""
 
     def __init__(self, path: Trajectory, clock: PiecewisePolynomial) -> None:
@@ -88,10 +84,6 @@ class Retimed:
     def duration(self) -> float:
         """Seconds from the beginning to the end."""
         return self.clock.duration
-
-    def at(self, time: float) -> Sample:
-        """Position, velocity and acceleration at a time."""
-        return only(self.sample((time,)))
 
     def sample(self, times: npt.ArrayLike) -> Sample:
         """The same at many times: one row for each."""
@@ -121,9 +113,8 @@ def time_optimal(path: Trajectory | npt.ArrayLike, limits: Limits, grid: int = 1
         from toppra import algorithm, constraint
     except ImportError as error:
         raise MissingExtra("toppra", "motion") from error
-    route = (
-        _through(_places(path, 2 * grid), End(None, None)) if isinstance(path, Trajectory) else _through(path, NATURAL)
-    )
+    ends, waypoints = (FREE, _places(path, 2 * grid)) if isinstance(path, Trajectory) else (NATURAL, path)
+    route = _through(waypoints, ends)
     n = len(limits.names)
     if route.at(0.0).position.shape != (n,):
         raise BadMotion(f"the path has {route.at(0.0).position.size} numbers, and there are limits of {n} joints")
@@ -133,7 +124,9 @@ def time_optimal(path: Trajectory | npt.ArrayLike, limits: Limits, grid: int = 1
     constraints = [constraint.JointVelocityConstraint(bounds[0]), constraint.JointAccelerationConstraint(bounds[1])]
     constraints[1].set_discretization_type(constraint.DiscretizationType.Interpolation)
     points = np.linspace(0.0, route.duration, grid + 1)
-    _, speeds, _ = algorithm.TOPPRA(constraints, _geometric(route), gridpoints=points).compute_parameterization(0, 0)
+    knots = route.sample(route.times).position
+    curve = toppra.SplineInterpolator(route.times, knots, "natural" if ends is NATURAL else "not-a-knot")
+    _, speeds, _ = algorithm.TOPPRA(constraints, curve, gridpoints=points).compute_parameterization(0, 0)
     if speeds is None or not np.isfinite(speeds).all():
         raise BadMotion("no motion along this path keeps the limits; is it smooth, and are the limits positive?")
     worst = _worst(route, points, speeds, *most)
@@ -192,31 +185,6 @@ def _clock(points: Array, speeds: Array) -> PiecewisePolynomial:
     h = 2 * np.diff(points) / (speeds[:-1] + speeds[1:])
     powers = np.stack([points[:-1], speeds[:-1], np.diff(speeds) / h / 2], axis=1)
     return PiecewisePolynomial(np.concatenate([[0.0], np.cumsum(h)]), powers[:, :, None])
-
-
-def _geometric(route: Trajectory) -> Any:
-    """Our trajectory as toppra asks for it."""
-    from toppra.interpolator import AbstractGeometricPath
-
-    class Path(AbstractGeometricPath):  # type: ignore[misc]
-        def __call__(self, s: Any, order: int = 0) -> Array:
-            now = route.sample(np.atleast_1d(s))
-            rows = (now.position, now.velocity, now.acceleration)[order]
-            return rows[0] if np.ndim(s) == 0 else rows
-
-        @property
-        def dof(self) -> int:
-            return len(route.at(0.0).position)
-
-        @property
-        def path_interval(self) -> Array:
-            return np.array([0.0, route.duration])
-
-        @property
-        def waypoints(self) -> Any:
-            return None
-
-    return Path()
 
 
 def _places(path: Trajectory, count: int) -> Array:

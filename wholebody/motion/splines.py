@@ -21,9 +21,8 @@ from scipy.interpolate import BPoly, BSpline, CubicSpline, make_interp_spline
 from scipy.linalg import solve_banded
 from scipy.spatial.transform import Rotation
 
-from wholebody import _kernels
 from wholebody.errors import BadMotion
-from wholebody.motion.trajectory import Array, PiecewisePolynomial, Sample, only
+from wholebody.motion.trajectory import Array, PiecewisePolynomial, Sample, Trajectory
 
 Given = npt.ArrayLike | None
 
@@ -39,6 +38,7 @@ class End:
 REST = End()
 STOP = End(acceleration=None)
 NATURAL = End(velocity=None)
+FREE = End(None, None)
 
 Spline = Callable[[npt.ArrayLike, npt.ArrayLike], PiecewisePolynomial]
 
@@ -137,24 +137,15 @@ def quartic(positions: npt.ArrayLike, times: npt.ArrayLike, start: End = REST, e
     v0, a0 = _both(start, x, "start")
     v1, a1 = _both(end, x, "end")
     h, slope = np.diff(t), np.diff(x, axis=0) / np.diff(t)[:, None]
-    n = len(t) - 2  # inner waypoints
-    below, diagonal, above, right = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, x.shape[1]))
-    for i in range(n):  # velocity left of waypoint i + 1 = velocity right of it
-        if i == 0:
-            diagonal[i] += h[0] / 6
-            right[i] -= 2 * slope[0] - v0 - h[0] * a0 / 6
-        else:
-            below[i - 1] += h[i] / 6
-            diagonal[i] += h[i] / 3
-            right[i] -= slope[i]
-        if i == n - 1:
-            diagonal[i] += h[-1] / 6
-            right[i] += 2 * slope[-1] - v1 + h[-1] * a1 / 6
-        else:
-            above[i + 1] += h[i + 1] / 6
-            diagonal[i] += h[i + 1] / 3
-            right[i] += slope[i + 1]
-    a = np.vstack([a0, solve_banded((1, 1), np.stack([above, diagonal, below]), right), a1])
+    before, after = (
+        slope[:-1].copy(),
+        slope[1:].copy(),
+    )  # what velocity at inner waypoints is without their accelerations
+    left, right = h[:-1] / 3, h[1:] / 3
+    before[0], left[0] = 2 * slope[0] - v0 - h[0] * a0 / 6, h[0] / 6
+    after[-1], right[-1] = 2 * slope[-1] - v1 + h[-1] * a1 / 6, h[-1] / 6
+    bands = np.stack([np.append(0.0, h[1:-1] / 6), left + right, np.append(h[1:-1] / 6, 0.0)])
+    a = np.vstack([a0, solve_banded((1, 1), bands, after - before), a1])
     return PiecewisePolynomial(t, _quartic_ends(x, a, h[:, None], slope, v0, v1))
 
 
@@ -247,7 +238,7 @@ def _like(given: npt.ArrayLike, x: Array) -> Array:
     return values
 
 
-class PoseTrajectory:
+class PoseTrajectory(Trajectory):
     """A frame's motion through poses: p(t) = p₀ + Σ βᵢ(t) Δpᵢ,  R(t) = R₀ Πᵢ exp(βᵢ(t) φᵢ),  φᵢ = log(Rᵢᵀ Rᵢ₊₁).
 
     βᵢ is the spline through 0 at the waypoints up to i, and 1 at those after it. So position is the spline through
@@ -267,26 +258,27 @@ class PoseTrajectory:
         turns = (rotations[:-1].inv() * rotations[1:]).as_rotvec()
         after = np.tri(len(instants), len(turns), -1)  # 1 where the waypoint comes after the piece
         self._spline = spline(np.hstack([numbers[:, :3], after]), instants)
-        self._start = np.ascontiguousarray(rotations[0].as_matrix())
-        self._turns = np.ascontiguousarray(turns)
+        self._start, self._turns = rotations[0], turns
 
     @property
     def duration(self) -> float:
         """Seconds from the beginning to the end."""
         return self._spline.duration
 
-    def at(self, time: float) -> Sample:
-        """Pose, velocity and acceleration at a time."""
-        return only(self.sample((time,)))
-
     def sample(self, times: npt.ArrayLike) -> Sample:
-        """The same at many times: one row for each."""
+        """Poses, velocities and accelerations: one row for each time.
+
+        With u = A φᵢ, A the rotation so far:  ω̇ += ω × β̇ u + β̈ u;  ω += β̇ u;  A ← A exp(β φᵢ).
+        """
         now = self._spline.sample(times)
-        quaternion, turning, turning_rate = (np.empty((len(now.time), n)) for n in (4, 3, 3))
-        _kernels.motion_turn(
-            self._start, self._turns, now.position, now.velocity, now.acceleration, quaternion, turning, turning_rate
-        )
-        pairs = ((now.position, quaternion), (now.velocity, turning), (now.acceleration, turning_rate))
+        so_far = self._start
+        w, dw = np.zeros((2, len(now.time), 3))
+        for i, phi in enumerate(self._turns, 3):
+            u = so_far.apply(phi)
+            dw += now.acceleration[:, i, None] * u + now.velocity[:, i, None] * np.cross(w, u)
+            w += now.velocity[:, i, None] * u
+            so_far = so_far * Rotation.from_rotvec(now.position[:, i, None] * phi)
+        pairs = ((now.position, so_far.as_quat(canonical=True)), (now.velocity, w), (now.acceleration, dw))
         return Sample(now.time, *(np.hstack([linear[:, :3], angular]) for linear, angular in pairs))
 
 

@@ -40,7 +40,8 @@ class Trajectory(Protocol):
 
     def at(self, time: float) -> Sample:
         """Position, velocity and acceleration at a time."""
-        ...
+        now = self.sample((time,))
+        return Sample(now.time[0], now.position[0], now.velocity[0], now.acceleration[0])
 
     def sample(self, times: npt.ArrayLike) -> Sample:
         """The same at many times: one row for each."""
@@ -57,11 +58,6 @@ def instants(times: npt.ArrayLike) -> Array:
     return asked
 
 
-def only(many: Sample) -> Sample:
-    """The first of many samples."""
-    return Sample(many.time[0], many.position[0], many.velocity[0], many.acceleration[0])
-
-
 def steps(duration: float, period: float) -> Array:
     """Times 0, period, 2 period, … up to the first that is not before the end."""
     if not (np.isfinite(period) and period > 0):
@@ -70,7 +66,7 @@ def steps(duration: float, period: float) -> Array:
     return np.arange(count, dtype=np.float64) * period
 
 
-class PiecewisePolynomial:
+class PiecewisePolynomial(Trajectory):
     """x(t) = Σₖ c[i, k] (t − tᵢ)ᵏ for tᵢ ≤ t ≤ tᵢ₊₁, with c of shape (pieces, powers, numbers)."""
 
     def __init__(self, times: npt.ArrayLike, coefficients: npt.ArrayLike) -> None:
@@ -92,10 +88,6 @@ class PiecewisePolynomial:
     def duration(self) -> float:
         """Seconds from the beginning to the end."""
         return float(self.times[-1])
-
-    def at(self, time: float) -> Sample:
-        """Position, velocity and acceleration at a time."""
-        return only(self.sample((time,)))
 
     def sample(self, times: npt.ArrayLike) -> Sample:
         """The same at many times: one row for each."""
