@@ -217,9 +217,7 @@ def test_key_frames_are_read_with_postures_by_name_and_by_joint(file):
     expected[[hubo().index["RHP"], hubo().index["RKN"]]] = -0.8, 1.2
     assert lift.position.tolist() == expected.tolist()  # the rest as in the frame before
     assert lift.contacts == ("left_sole",)
-    assert frames.contacts_at(1.0) == ("left_sole", "right_sole")
-    assert frames.contacts_at(2.0) == ("left_sole",)
-    assert frames.contacts_at(9.0) == ("left_sole", "right_sole")
+    assert frames.frames[0].contacts == frames.frames[-1].contacts == ("left_sole", "right_sole")
 
 
 def test_key_frames_read_back_as_the_same(file, tmp_path):
@@ -353,7 +351,7 @@ def test_poses_taken_from_a_state_channel_become_a_motion_and_a_file(tmp_path):
             writer.put()
             reader.latest()
             teacher.take(reader.message, name=posture)
-    trajectory = teacher.trajectory()
+    trajectory = teacher.key_frames().trajectory()
     frames = teacher.key_frames()
     assert np.allclose(trajectory.sample(frames.times).position, [f.position for f in frames.frames])
     frames.check(Limits.of(robot, speed=0.4))  # slowly

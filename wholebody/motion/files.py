@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from wholebody.errors import BadMotionFile, UnknownName
 from wholebody.motion.joint_table import JointTable, robot_said
-from wholebody.motion.keyframes import KeyFrames
+from wholebody.motion.keyframes import KeyFrames, top_level
 from wholebody.robots.robot import Robot
 
 KEY_FRAMES = (".yaml", ".yml")
@@ -27,15 +23,6 @@ def robot_named_in(path: str | Path) -> str:
             f"{path} does not say which robot it is for: name it (--robot), or begin the file with '{how}'"
         )
     return name
-
-
-def top_level(path: str | Path) -> Mapping[str, Any]:
-    """What a YAML file says; nothing, if it is no mapping."""
-    try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadMotionFile(f"{path} cannot be read: {error}") from None
-    return content if isinstance(content, Mapping) else {}
 
 
 def read(

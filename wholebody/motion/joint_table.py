@@ -22,7 +22,7 @@ import numpy as np
 from wholebody.errors import BadMotion, BadMotionFile, LimitsExceeded, UnknownName, closest
 from wholebody.motion.limits import CollisionChecker, Limits, Violation, collisions
 from wholebody.motion.splines import FREE, cubic
-from wholebody.motion.trajectory import Array, PiecewisePolynomial, Trajectory, steps
+from wholebody.motion.trajectory import Array, PiecewisePolynomial, Sample, Trajectory, steps
 from wholebody.robots.robot import Robot
 
 PERIOD = re.compile(r"#\s*period\s*[:=]?\s*(\S+)", re.IGNORECASE)
@@ -153,13 +153,7 @@ class JointTable:
         padded = np.vstack([self.positions[:1], self.positions, self.positions[-1:]])
         velocity = np.diff(padded, axis=0) / self.period  # of the row, and at last of standing still
         acceleration = np.diff(velocity, axis=0, prepend=np.zeros((1, len(self.names)))) / self.period
-        found: list[Violation] = []
-        for quantity, rows in (
-            ("position", self.positions),
-            ("velocity", velocity),
-            ("acceleration", acceleration),
-        ):
-            found += limits.violations(quantity, rows, self._row)
+        found = list(limits.exceeded(Sample(self.times, self.positions, velocity, acceleration), self._row))
         return found + list(collisions(checker, self.positions, self._row) if checker else ())
 
     def check(self, limits: Limits, checker: CollisionChecker | None = None) -> None:

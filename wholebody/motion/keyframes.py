@@ -111,11 +111,8 @@ class KeyFrames:
     @classmethod
     def read(cls, path: str | Path, robot: Robot) -> KeyFrames:
         """Read a key-frame file for a robot."""
-        try:
-            content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise BadMotionFile(f"{path} cannot be read: {error}") from None
-        if not isinstance(content, Mapping) or not isinstance(content.get("frames"), Sequence):
+        content = top_level(path)
+        if not isinstance(content.get("frames"), Sequence):
             raise BadMotionFile(f"{path} is no key-frame file: it has no list of 'frames'")
         _only(path, content, ("robot", "spline", "frames"))
         if content.get("robot", robot.name) != robot.name:
@@ -153,17 +150,13 @@ class KeyFrames:
         if len(times) < 2:
             raise BadMotion(f"{self.source} is one frame, which is a posture and no motion; tell where it starts")
         cuts = [0, *(i for i in range(1, len(times) - 1) if stops[i]), len(times) - 1]
-        way = SPLINES[self.spline]
-        return joined([way(positions[a : b + 1], times[a : b + 1] - times[a]) for a, b in pairwise(cuts)])
+        spline = SPLINES[self.spline]
+        return joined([spline(positions[a : b + 1], times[a : b + 1] - times[a]) for a, b in pairwise(cuts)])
 
     @property
     def times(self) -> Array:
         """When each frame is reached, from the first."""
         return np.concatenate([[0.0], np.cumsum([frame.duration for frame in self.frames[1:]])])
-
-    def contacts_at(self, time: float) -> tuple[str, ...]:
-        """The contacts that bear at a time from the first frame."""
-        return self.frames[max(int(np.searchsorted(self.times, time, side="right")) - 1, 0)].contacts
 
     def _waypoints(self, start: npt.ArrayLike | None) -> tuple[Array, Array, list[bool]]:
         positions = np.array([frame.position for frame in self.frames])
@@ -199,8 +192,7 @@ class KeyFrames:
             after = int(np.clip(np.searchsorted(self.times, now.time[row], side="right"), 1, len(self.frames) - 1))
             return f"{now.time[row]:.3f} s, between {self.title(after - 1)} and {self.title(after)}"
 
-        for quantity in ("position", "velocity", "acceleration"):
-            found += bounds.violations(quantity, getattr(now, quantity), where)
+        found += bounds.exceeded(now, where)
         return found + list(collisions(checker, now.position, where) if checker else ())
 
     def check(
@@ -210,6 +202,15 @@ class KeyFrames:
         found = self.violations(limits, checker, period)
         if found:
             raise LimitsExceeded(self.source, found)
+
+
+def top_level(path: str | Path) -> Mapping[str, Any]:
+    """What a YAML file says; nothing, if it is no mapping."""
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadMotionFile(f"{path} cannot be read: {error}") from None
+    return content if isinstance(content, Mapping) else {}
 
 
 def _frame(where: str, given: Any, robot: Robot, before: Array | None) -> KeyFrame:

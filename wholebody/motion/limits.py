@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody.errors import BadMotion, WholebodyError
-from wholebody.motion.trajectory import Array
+from wholebody.motion.trajectory import Array, Sample
 from wholebody.robots.robot import Robot
 
 
@@ -100,6 +100,11 @@ class Limits:
             value = float(values[row, joint])
             limit = float(upper[joint] if value > upper[joint] else lower[joint])
             yield Violation(where(row), self.names[joint], quantity, value, limit)
+
+    def exceeded(self, motion: Sample, where: Callable[[int], str]) -> Iterator[Violation]:
+        """What goes beyond the limits in rows of a motion."""
+        for quantity in ("position", "velocity", "acceleration"):
+            yield from self.violations(quantity, getattr(motion, quantity), where)
 
 
 def collisions(checker: CollisionChecker, positions: Array, where: Callable[[int], str]) -> Iterator[Violation]:

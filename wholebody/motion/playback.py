@@ -19,9 +19,9 @@ from wholebody.drivers import Clock, RobotInterface
 from wholebody.errors import BadMotion, BadState, LimitsExceeded, WrongRecord
 from wholebody.messages import Dtype, Reference, State
 from wholebody.motion.keyframes import KeyFrame, KeyFrames
-from wholebody.motion.limits import CollisionChecker, Limits, Violation, collisions
+from wholebody.motion.limits import CollisionChecker, Limits, collisions
 from wholebody.motion.profile import OnlineProfile
-from wholebody.motion.trajectory import Array, PiecewisePolynomial, Trajectory, steps
+from wholebody.motion.trajectory import Array, Trajectory, steps
 from wholebody.robots.robot import Robot
 
 SAG = 0.05
@@ -78,12 +78,10 @@ def plan(
         if not np.isfinite(value):
             raise BadState(f"joint {name} says it is at {value}: where the robot is has to be known before it moves")
     motion = trajectory.sample(np.minimum(steps(trajectory.duration, period), trajectory.duration))
-    found: list[Violation] = []
-    for quantity in ("position", "velocity", "acceleration"):
-        found += limits.violations(quantity, getattr(motion, quantity), lambda row: f"{motion.time[row]:.3f} s")
+    found = list(limits.exceeded(motion, lambda row: f"{motion.time[row]:.3f} s"))
     if found:
         raise LimitsExceeded("the motion", found)
-    approach = _way(here, motion.position[0], limits, speed, acceleration, period)
+    approach = _approach(here, motion.position[0], limits, speed, acceleration, period)
     if checker is not None:
         every = max(1, round(CHECKED_EVERY / period))
         on_the_way = "{:.3f} s on the way to where the motion begins; bring the robot nearer to there first"
@@ -94,7 +92,7 @@ def plan(
     return Plan(np.vstack([approach, motion.position]), period, len(approach))
 
 
-def _way(here: Array, there: Array, limits: Limits, speed: float, acceleration: float, period: float) -> Array:
+def _approach(here: Array, there: Array, limits: Limits, speed: float, acceleration: float, period: float) -> Array:
     """References from one posture to another, from rest to rest: all joints in step, so that feet stay flat."""
     far = np.abs(there - here)
     moves = far > 0
@@ -220,10 +218,6 @@ class Teacher:
         if not self.frames:
             raise BadMotion("nothing was taught: take a state first")
         return KeyFrames(self.robot, tuple(self.frames), "what was taught")
-
-    def trajectory(self) -> PiecewisePolynomial:
-        """The smooth motion through all frames so far."""
-        return self.key_frames().trajectory()
 
     def write(self, path: str | Path) -> None:
         """Write a key-frame file."""

@@ -94,11 +94,10 @@ class CapturedGait:
                 f"{capture.source} shows no cycle in which {', '.join(chosen)} each swing once, in one direction; "
                 f"swings seen: {seen}"
             )
-        way = np.mean([swing.step[:2] for swing in cycle], axis=0)
-        return cls(
-            capture, chosen, flags, cycle, _period(cycle, swings) * capture.frame_time, float(np.linalg.norm(way)),
-            float(np.arctan2(way[1], way[0])), _reach(capture, chosen, flags, cycle, np.arctan2(way[1], way[0])),
-        )  # fmt: skip
+        x, y = np.mean([swing.step[:2] for swing in cycle], axis=0)
+        heading, period = float(np.arctan2(y, x)), _period(cycle, swings) * capture.frame_time
+        reach = _reach(capture, chosen, flags, cycle, heading)
+        return cls(capture, chosen, flags, cycle, period, float(np.linalg.norm((x, y))), heading, reach)
 
     @property
     def durations(self) -> Array:
@@ -123,8 +122,7 @@ class CapturedGait:
     def trunk(self) -> Array:
         """The way of the pelvis in the frames of the cycle, along and across in strides, made to get one stride far."""
         first, last = self.frames
-        c, s = np.cos(self.heading), np.sin(self.heading)
-        way = self.capture.part("pelvis")[first:last, :2] @ np.array([[c, -s], [s, c]]) / self.stride
+        way = self.capture.part("pelvis")[first:last, :2] @ facing(self.heading)[:2, :2].T / self.stride
         way -= way[0]
         return np.asarray(way + np.linspace(0.0, 1.0, len(way))[:, None] * (np.array([1.0, 0.0]) - way[-1]))
 
@@ -228,9 +226,7 @@ def _period(cycle: Sequence[Swing], swings: Sequence[Swing]) -> float:
 
 def _reach(capture: Capture, limbs: Sequence[str], flags: Flags, cycle: Sequence[Swing], heading: float) -> Array:
     first, last = cycle[0].lift, max(swing.touchdown for swing in cycle)
-    c, s = np.cos(heading), np.sin(heading)
-    turn = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
-    reach = []
+    turn, reach = facing(heading), []
     for index, limb in enumerate(limbs):
         side, part = limb.split("_")
         away = capture.part(limb) - capture.part(f"{side}_{ROOTS[part]}")
@@ -238,6 +234,12 @@ def _reach(capture: Capture, limbs: Sequence[str], flags: Flags, cycle: Sequence
         reach.append(turn @ away[first:last][bears if bears.any() else slice(None)].mean(axis=0))
     mirrored = [limbs.index(_other_side(limb)) for limb in limbs]
     return np.asarray((np.array(reach) + np.array(reach)[mirrored] * (1.0, -1.0, 1.0)) / 2)
+
+
+def facing(heading: float) -> Array:
+    """The rotation from the world into axes whose x points along a heading, z up."""
+    c, s = np.cos(heading), np.sin(heading)
+    return np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 def _other_side(limb: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -18,6 +18,7 @@ from wholebody.motion.capture.gait_plan import GaitPlan
 from wholebody.motion.capture.limbs import ImitatingLimb
 from wholebody.motion.joint_table import JointTable
 from wholebody.motion.keyframes import KeyFrame, KeyFrames
+from wholebody.motion.limits import Limits
 from wholebody.motion.static_poses import efforts_at_rest, hardest
 from wholebody.motion.trajectory import Array
 from wholebody.robots import geometry
@@ -57,7 +58,7 @@ class Imitation:
     @cached_property
     def quality(self) -> Quality:
         """How good it is."""
-        return judged(self.model, self.limbs, self.period, self.q, self.bearing, self.targets, self.slow_down)
+        return judged(self)
 
     def contacts(self, row: int) -> tuple[str, ...]:
         """The surfaces or links that bear."""
@@ -69,21 +70,25 @@ class Imitation:
         return self.q[:, self.model.nq - len(self.model.joint_names) :]
 
     @cached_property
+    def efforts(self) -> Array:
+        """What joints hold at rest, rows × joints."""
+        return efforts_at_rest(self.model, [limb.frame for limb in self.limbs], self.q, self.bearing)
+
+    @cached_property
     def commands(self) -> Array:
         """Positions to command so that joints that give way are where they should be, at rest: q + τ/k.
 
         k is the stiffness of the robot's servos, τ what they hold at rest, smoothed where loads are handed over.
         """
-        frames = [limb.frame for limb in self.limbs]
-        efforts = efforts_at_rest(self.model, frames, self.q, self.bearing)
+        efforts = self.efforts
         if self.stride:
             efforts = np.vstack([gaussian_filter1d(efforts[:-1], HAND_OVER / self.period, axis=0, mode="wrap")] * 2)
         else:
             efforts = gaussian_filter1d(efforts, HAND_OVER / self.period, axis=0)
         gains = self.model.robot.gains
         give = [1 / gains[name].stiffness if name in gains else 0.0 for name in self.model.joint_names]
-        lower, upper = (np.array([getattr(j, end) for j in self.model.robot.moving]) for end in ("lower", "upper"))
-        return np.clip(self.joints + efforts[: len(self.q)] * give, lower, upper)
+        limits = Limits.of(self.model.robot)
+        return np.clip(self.joints + efforts[: len(self.q)] * give, limits.lower, limits.upper)
 
     def table(self, cycles: int = 1) -> JointTable:
         """The commands, row by row, so many cycles after each other."""
@@ -201,52 +206,44 @@ class Quality:
         return "\n".join(f"{what:28s}{value}" for what, value in rows.items())
 
 
-def judged(
-    model: Model,
-    limbs: Sequence[ImitatingLimb],
-    period: float,
-    q: Array,
-    bearing: Flags,
-    targets: Array,
-    slow_down: float,
-) -> Quality:
+def judged(motion: Imitation) -> Quality:
     """Judge rows of configurations."""
-    places, depths, margins = _looked_at(model, limbs, q, bearing)
-    gaps = np.linalg.norm(places - targets, axis=2)
-    joints = q[:, model.nq - len(model.joint_names) :]
-    lower, upper = (np.array([getattr(joint, end) for joint in model.robot.moving]) for end in ("lower", "upper"))
-    stopped = ((joints <= lower + 1e-6) | (joints >= upper - 1e-6)).mean(axis=0)
+    model, period, bearing, joints = motion.model, motion.period, motion.bearing, motion.joints
+    places, depths, margins = _looked_at(motion)
+    gaps = np.linalg.norm(places - motion.targets, axis=2)
+    limits = Limits.of(model.robot)
+    stopped = ((joints <= limits.lower + 1e-6) | (joints >= limits.upper - 1e-6)).mean(axis=0)
     stopped[np.ptp(joints, axis=0) < 1e-9] = 0.0  # those that never move are where they are commanded to be
-    fastest = np.abs(np.diff(joints, axis=0)).max(axis=0, initial=0.0) / period
-    speeds = fastest / [joint.velocity for joint in model.robot.moving]
-    looks = np.unique(np.linspace(0, len(q) - 1, LOOKS).astype(int))
+    speeds = np.abs(np.diff(joints, axis=0)).max(axis=0, initial=0.0) / period / limits.velocity
+    looks = np.unique(np.linspace(0, len(motion.q) - 1, LOOKS).astype(int))
     return Quality(
         slide=_slide(places, bearing),
         penetration=float(max(0.0, -depths.min())),
-        lowest=min(_lowest(model, q[row]) for row in looks),
+        lowest=min(_lowest(model, motion.q[row]) for row in looks),
         limits={model.joint_names[i]: float(stopped[i]) for i in np.flatnonzero(stopped)},
         gaps=tuple(
             Gap(limb.part, float(gap.max()), float(gap.argmax() * period), float((gap > REACH).mean()))
-            for limb, gap in zip(limbs, gaps.T, strict=True)
+            for limb, gap in zip(motion.limbs, gaps.T, strict=True)
         ),
         margin=float(margins.min()),
         mean_margin=float(margins[np.isfinite(margins)].mean()) if np.isfinite(margins).any() else -np.inf,
         inside=float((margins > 0).mean()),
         speed=(model.joint_names[int(speeds.argmax())], float(speeds.max())),
-        effort=hardest(model, efforts_at_rest(model, [limb.frame for limb in limbs], q, bearing)),
-        slow_down=slow_down,
+        effort=hardest(model, motion.efforts),
+        slow_down=motion.slow_down,
     )
 
 
-def _looked_at(model: Model, limbs: Sequence[ImitatingLimb], q: Array, bearing: Flags) -> tuple[Array, Array, Array]:
+def _looked_at(motion: Imitation) -> tuple[Array, Array, Array]:
     """Of each row: where limbs are, how high the lowest corner of each is, and the support margin."""
+    model, limbs, rows = motion.model, motion.limbs, len(motion.q)
     frames, corners = [model.frame(limb.frame) for limb in limbs], [np.array(limb.points) for limb in limbs]
-    contacts: dict[tuple[bool, ...], Contacts] = {}
-    places, depths, margins = np.empty((len(q), len(limbs), 3)), np.empty((len(q), len(limbs))), np.empty(len(q))
-    for row, configuration in enumerate(q):
-        at, bears = model.at(configuration), tuple(map(bool, bearing[row]))
+    contacts: dict[tuple[str, ...], Contacts] = {}
+    places, depths, margins = np.empty((rows, len(limbs), 3)), np.empty((rows, len(limbs))), np.empty(rows)
+    for row, configuration in enumerate(motion.q):
+        at, bears = model.at(configuration), motion.contacts(row)
         if bears not in contacts:
-            contacts[bears] = Contacts(model, [limb.frame for limb, on in zip(limbs, bears, strict=True) if on])
+            contacts[bears] = Contacts(model, list(bears))
         for index, frame in enumerate(frames):
             places[row, index] = at.position(frame)
             depths[row, index] = places[row, index, 2] + (corners[index] @ at.rotation(frame)[2]).min()

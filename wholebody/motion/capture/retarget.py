@@ -18,7 +18,7 @@ from wholebody.errors import CannotImitate
 from wholebody.model.model import Model
 from wholebody.motion.capture.capture import Capture
 from wholebody.motion.capture.crawling_posture import on_wrists_and_knees
-from wholebody.motion.capture.gait import ROOTS, CapturedGait, Flags, bearing, supporting_limbs
+from wholebody.motion.capture.gait import ROOTS, CapturedGait, Flags, bearing, facing, supporting_limbs
 from wholebody.motion.capture.gait_plan import SLOWEST, GaitPlan, Stance, planned
 from wholebody.motion.capture.imitation import Imitation
 from wholebody.motion.capture.imitator import Imitator, Progress
@@ -240,21 +240,19 @@ class Clip:
 def scaled_places(capture: Capture, parts: Sequence[str], flags: Flags, scales: Sequence[float], leg: float) -> Clip:
     """The clip of a captured motion."""
     ahead = np.sum(capture.turn("pelvis")[:, :2, 0], axis=0)  # where the pelvis faces, the more the more level it is
-    angle = np.arctan2(ahead[1], ahead[0])
-    c, s = np.cos(angle), np.sin(angle)
-    turn = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
+    turn = facing(float(np.arctan2(ahead[1], ahead[0])))
     pelvis = capture.part("pelvis") @ turn.T
     places, reach = [], []
     for part, flag, scale in zip(parts, flags.T, scales, strict=True):
         side, kind = part.split("_")
-        way = capture.part(part) @ turn.T - (*pelvis[0, :2], 0.0)
-        ground = float(np.median(way[flag, 2])) if flag.any() else float(way[:, 2].min())
-        way[:, 2] = np.maximum(scale * (way[:, 2] - ground), 0.0)
-        way[:, :2] *= leg
-        places.append(grounded(way, flag))
-        root = capture.part(f"{side}_{ROOTS[kind]}") @ turn.T
         used = flag if flag.any() else np.ones(len(flag), bool)
-        reach.append((capture.part(part) @ turn.T - root)[used].mean(axis=0))
+        place = capture.part(part) @ turn.T
+        reach.append((place - capture.part(f"{side}_{ROOTS[kind]}") @ turn.T)[used].mean(axis=0))
+        place -= (*pelvis[0, :2], 0.0)
+        ground = float(np.median(place[flag, 2])) if flag.any() else float(place[:, 2].min())
+        place[:, 2] = np.maximum(scale * (place[:, 2] - ground), 0.0)
+        place[:, :2] *= leg
+        places.append(grounded(place, flag))
     trunk = leg * (pelvis[:, :2] - pelvis[0, :2])
     stacked = np.stack(places, axis=1)
     neutral = np.zeros((len(parts), 3))
@@ -264,20 +262,19 @@ def scaled_places(capture: Capture, parts: Sequence[str], flags: Flags, scales: 
     return Clip(stacked, trunk, neutral, np.array(reach))
 
 
-def grounded(way: Array, flag: Flags) -> Array:
-    """A limb's way that stands still, at height 0, wherever the limb bears; what is between is shifted to fit."""
+def grounded(path: Array, flag: Flags) -> Array:
+    """A limb's path that stands still, at height 0, wherever the limb bears; what is between is shifted to fit."""
     edges = np.flatnonzero(np.diff(flag.astype(np.int8))) + 1
-    parts = [part for part in np.split(np.arange(len(way)), edges) if flag[part[0]]]
+    parts = [part for part in np.split(np.arange(len(path)), edges) if flag[part[0]]]
     if not parts:
-        return way
-    knots, shifts = [], []
-    for part in parts:
-        place = np.array([*way[part, :2].mean(axis=0), 0.0])
-        knots += [part[0], part[-1]] if len(part) > 1 else [part[0]]
-        shifts += [place - way[part[0]], place - way[part[-1]]] if len(part) > 1 else [place - way[part[0]]]
-    every = np.arange(len(way))
-    moved = way + np.column_stack([np.interp(every, knots, axis) for axis in np.array(shifts).T])
-    for part in parts:
-        moved[part] = [*way[part, :2].mean(axis=0), 0.0]
+        return path
+    places = [np.array([*path[part, :2].mean(axis=0), 0.0]) for part in parts]
+    shifts = {
+        row: place - path[row] for part, place in zip(parts, places, strict=True) for row in part[[0, -1]].tolist()
+    }
+    every = np.arange(len(path))
+    moved = path + np.column_stack([np.interp(every, list(shifts), axis) for axis in np.array([*shifts.values()]).T])
+    for part, place in zip(parts, places, strict=True):
+        moved[part] = place
     moved[:, 2] = np.maximum(moved[:, 2], 0.0)
     return np.asarray(moved)
