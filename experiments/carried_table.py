@@ -26,7 +26,7 @@ from wholebody.behaviors.carrying import Carrying, CarryingGains
 from wholebody.behaviors.walking import Walking
 from wholebody.locomotion.walking.gait import SOLES
 from wholebody.model.layout import Array
-from wholebody.robots.formats.urdf import text_of
+from wholebody.robots.formats.xml import text_of
 from wholebody.robots.masses import of_shape
 from wholebody.robots.robot import Shape
 from wholebody.simulation import SensorModel, Simulation, scenes

@@ -37,6 +37,13 @@ def matrix_of_quaternion(quaternion: npt.ArrayLike) -> Array:
     )
 
 
+def matrix_about(axis: npt.ArrayLike, angle: float) -> Array:
+    """The rotation by an angle about an axis of any length, 3 × 3."""
+    x, y, z = np.asarray(axis, np.float64) / np.linalg.norm(axis)
+    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.asarray(np.eye(3) + (np.sin(angle) * K + (1 - np.cos(angle)) * K @ K))
+
+
 def quaternion_of_tilt(up: npt.ArrayLike) -> Array:
     """The shortest turn, body to world, of a body that sees `up` (of any length) in its own axes.
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from wholebody import messages
 from wholebody.errors import UnknownName
 from wholebody.robots import checks
+from wholebody.rotations import matrix_about
 
 Vector = tuple[float, float, float]
 Array = npt.NDArray[np.float64]
@@ -130,12 +131,10 @@ class Joint:
         transform = np.eye(4)
         if self.kind == "fixed":
             return transform
-        axis = np.array(self.axis) / np.linalg.norm(self.axis)
         if self.kind == "prismatic":
-            transform[:3, 3] = position * axis
+            transform[:3, 3] = position * (np.array(self.axis) / np.linalg.norm(self.axis))
         else:
-            K = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-            transform[:3, :3] += np.sin(position) * K + (1 - np.cos(position)) * K @ K
+            transform[:3, :3] = matrix_about(self.axis, position)
         return transform
 
 

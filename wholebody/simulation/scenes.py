@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wholebody.errors import BadSimulation, UnknownName
-from wholebody.robots.formats.urdf import text_of
+from wholebody.robots.formats.xml import text_of
 from wholebody.robots.masses import of_shape
 from wholebody.robots.robot import Array, Placement, Shape
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from wholebody.errors import BadRobot, BadSimulation
 from wholebody.robots.formats.mjcf_writer import mjcf_element
-from wholebody.robots.formats.urdf import text_of
+from wholebody.robots.formats.xml import text_of
 from wholebody.robots.robot import Array, Robot, Surface, Vector
 from wholebody.simulation.objects import MovableObjects, weld_to_hands
 from wholebody.simulation.scenes import Scene

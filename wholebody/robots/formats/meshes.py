@@ -11,6 +11,7 @@ import numpy as np
 
 from wholebody.errors import BadRobot
 from wholebody.robots.robot import Array
+from wholebody.rotations import matrix_about
 
 MOST_FACES = 200_000
 """MuJoCo reads no STL file with more."""
@@ -148,24 +149,13 @@ def _place(node: ET.Element, above: Array, points: dict[str, Array], placed: lis
         _place(child, here, points, placed)
 
 
-def _translated(values: Array) -> Array:
-    moved = np.eye(4)
-    moved[:3, 3] = values
-    return moved
-
-
-def _rotated(values: Array) -> Array:
-    x, y, z = values[:3] / np.linalg.norm(values[:3])
-    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    angle = np.radians(values[3])
-    moved = np.eye(4)
-    moved[:3, :3] += np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
-    return moved
+def _moved(rotation: Array, translation: Array) -> Array:
+    return np.block([[rotation, translation[:, None]], [np.zeros(3), 1.0]])
 
 
 _MOVES: dict[str, Callable[[Array], Array]] = {
     "matrix": lambda values: values.reshape(4, 4),
-    "translate": _translated,
-    "rotate": _rotated,
+    "translate": lambda values: _moved(np.eye(3), values),
+    "rotate": lambda values: _moved(matrix_about(values[:3], np.radians(values[3])), np.zeros(3)),
     "scale": lambda values: np.diag([*values, 1.0]),
 }

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from wholebody.errors import BadRobot
+from wholebody.robots.formats.xml import Attributes, number, numbers, parsed
 from wholebody.robots.robot import Array
-from wholebody.rotations import matrix_of_quaternion
+from wholebody.rotations import matrix_about, matrix_of_quaternion
 
-Attributes = Mapping[str, str]
 ACTUATORS = ("general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion")
 
 
@@ -57,7 +57,7 @@ class Document:
     @classmethod
     def read(cls, path: Path) -> Document:
         """Read a file with everything it includes."""
-        root = _parsed(path)
+        root = parsed(path)
         if root.tag != "mujoco":
             raise BadRobot(f"{path} is no MJCF: its root element is <{root.tag}>, not <mujoco>")
         _splice(root, path.parent, (path.resolve(),))
@@ -96,7 +96,7 @@ class Document:
             return of_quaternion(numbers(attributes, "quat", where, count=4))
         if "axisangle" in attributes:
             *axis, angle = numbers(attributes, "axisangle", where, count=4)
-            return about(np.array(axis), self.angle(angle))
+            return matrix_about(np.array(axis), self.angle(angle))
         if "euler" in attributes:
             return self._euler(numbers(attributes, "euler", where))
         if "xyaxes" in attributes:
@@ -113,7 +113,7 @@ class Document:
         """Lower-case letters turn about the moving axes, capitals about the fixed ones."""
         rotation = np.eye(3)
         for letter, angle in zip(self.compiler.eulerseq, angles, strict=True):
-            step = about(np.eye(3)["xyz".index(letter.lower())], self.angle(angle))
+            step = matrix_about(np.eye(3)["xyz".index(letter.lower())], self.angle(angle))
             rotation = rotation @ step if letter.islower() else step @ rotation
         return rotation
 
@@ -141,34 +141,6 @@ class Document:
                 self.meshes[name] = Mesh(self.compiler.meshdir / file, scale, shift, inertia)
 
 
-def numbers(
-    attributes: Attributes, name: str, where: str, default: tuple[float, ...] | None = None, count: int | None = 3
-) -> tuple[float, ...]:
-    """The numbers of an attribute; count=None takes any number of them."""
-    if name not in attributes and default is not None:
-        return default
-    text = attributes.get(name, "")
-    try:
-        values = tuple(float(part) for part in text.split())
-    except ValueError:
-        values = ()
-    if not values or (count is not None and len(values) != count) or not all(map(math.isfinite, values)):
-        raise BadRobot(f'{where}: {name}="{text}" should be {count or "some"} numbers')
-    return values
-
-
-def number(attributes: Attributes, name: str, where: str, default: float) -> float:
-    """One number."""
-    return numbers(attributes, name, where, (default,), count=1)[0]
-
-
-def about(axis: Array, angle: float) -> Array:
-    """Rotation by an angle about an axis."""
-    x, y, z = axis / np.linalg.norm(axis)
-    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.asarray(np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K)
-
-
 def of_quaternion(wxyz: tuple[float, ...]) -> Array:
     """Rotation of a quaternion of any length, with the scalar first."""
     return matrix_of_quaternion(np.roll(wxyz, -1) / np.linalg.norm(wxyz))
@@ -182,16 +154,7 @@ def turning_z_to(direction: Array) -> Array:
     sine = float(np.linalg.norm(axis))
     if sine < 1e-12:
         return np.eye(3) if target[2] > 0 else np.diag([1.0, -1.0, -1.0])
-    return about(axis, math.atan2(sine, float(target[2])))
-
-
-def _parsed(path: Path) -> ET.Element:
-    try:
-        return ET.parse(path).getroot()
-    except ET.ParseError as error:
-        raise BadRobot(f"{path} is not XML: {error}") from error
-    except OSError as error:
-        raise BadRobot(f"{path} cannot be read: {error.strerror}") from error
+    return matrix_about(axis, math.atan2(sine, float(target[2])))
 
 
 def _splice(element: ET.Element, folder: Path, above: tuple[Path, ...]) -> None:
@@ -208,7 +171,7 @@ def _splice(element: ET.Element, folder: Path, above: tuple[Path, ...]) -> None:
             raise BadRobot(f"{above[-1].name} includes '{child.get('file', '')}', which is not there")
         if file.resolve() in above:
             raise BadRobot(f"{above[-1].name} includes '{file.name}', which includes it again")
-        content = _parsed(file)
+        content = parsed(file)
         _splice(content, folder, (*above, file.resolve()))
         element.remove(child)
         for offset, each in enumerate(list(content)):

@@ -11,7 +11,8 @@ import numpy as np
 
 from wholebody.errors import BadRobot, RobotWarning
 from wholebody.robots.formats.meshes import moments, triangles
-from wholebody.robots.formats.mjcf_document import ACTUATORS, Attributes, Document, number, numbers, turning_z_to
+from wholebody.robots.formats.mjcf_document import ACTUATORS, Document, turning_z_to
+from wholebody.robots.formats.xml import Attributes, number, numbers
 from wholebody.robots.masses import Body, of_shape, volume
 from wholebody.robots.robot import Array, Joint, Mimic, Placement, Robot, Sensor, Shape
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from wholebody.errors import BadRobot
-from wholebody.robots.formats.mjcf_document import Attributes, Compiler, Document, number, numbers
+from wholebody.robots.formats.mjcf_document import Compiler, Document
 from wholebody.robots.formats.mjcf_parts import (
     actuators,
     counts,
@@ -21,6 +21,7 @@ from wholebody.robots.formats.mjcf_parts import (
     refuse_loops,
     sensors,
 )
+from wholebody.robots.formats.xml import Attributes, number, numbers
 from wholebody.robots.masses import Body, repaired
 from wholebody.robots.robot import Array, Joint, Link, Placement, Robot, Shape
 

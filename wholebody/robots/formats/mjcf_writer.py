@@ -13,7 +13,7 @@ import numpy as np
 
 from wholebody.errors import RobotWarning
 from wholebody.robots.formats.meshes import bounds, unreadable
-from wholebody.robots.formats.urdf import text_of
+from wholebody.robots.formats.xml import text_of
 from wholebody.robots.masses import Body, fused
 from wholebody.robots.robot import Array, Joint, Link, Placement, Robot, Shape
 from wholebody.rotations import quaternion_of_matrix
@@ -94,7 +94,7 @@ def _assets(root: ET.Element, robot: Robot) -> Meshes:
 
 def _quaternion(rotation: Array) -> str:
     """w x y z, MuJoCo's order."""
-    return text_of(tuple(np.roll(quaternion_of_matrix(rotation), 1)))
+    return text_of(np.roll(quaternion_of_matrix(rotation), 1))
 
 
 def _body(
@@ -109,7 +109,7 @@ def _body(
             _joint(body, joint)
     if name in masses and masses[name].mass > 0:
         mass = masses[name]
-        pos, inertia = text_of(tuple(mass.com)), text_of(mass.sixfold)
+        pos, inertia = text_of(mass.com), text_of(mass.sixfold)
         ET.SubElement(body, "inertial", pos=pos, mass=repr(float(mass.mass)), fullinertia=inertia)
     for number, shape in enumerate(link.shapes):
         _geom(body, f"{name}_{number}", shape, meshes)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from wholebody.errors import BadRobot, RobotWarning
+from wholebody.robots.formats.xml import number, numbers, parsed, text_of
 from wholebody.robots.masses import Body, repaired
 from wholebody.robots.robot import Joint, Link, Mimic, Placement, Robot, Shape, Vector
 
@@ -19,10 +20,7 @@ from wholebody.robots.robot import Joint, Link, Mimic, Placement, Robot, Shape, 
 
 def read_urdf(path: Path, floating: bool | None = None, repair: bool = False) -> Robot:
     """Read a robot from a URDF file; BadRobot names the link, joint or value that is wrong."""
-    try:
-        root = ET.parse(path).getroot()
-    except ET.ParseError as error:
-        raise BadRobot(f"{path} is not XML: {error}") from error
+    root = parsed(path)
     if root.tag != "robot":
         raise BadRobot(f"{path} is no URDF: its root element is <{root.tag}>, not <robot>")
     links = tuple(_link(element, path) for element in root.findall("link"))
@@ -34,28 +32,13 @@ def read_urdf(path: Path, floating: bool | None = None, repair: bool = False) ->
     return Robot(root.get("name") or path.stem, links, joints, floating=floating is not False, source=str(path.name))
 
 
-def _numbers(element: ET.Element | None, attribute: str, default: str, where: str, count: int = 3) -> tuple[float, ...]:
-    text = default if element is None else element.get(attribute, default)
-    try:
-        values = tuple(float(part) for part in text.split())
-    except ValueError:
-        values = ()
-    if len(values) != count or not all(math.isfinite(value) for value in values):
-        raise BadRobot(f'{where}: {attribute}="{text}" should be {count} number{"s" if count > 1 else ""}')
-    return values
-
-
-def _vector(element: ET.Element | None, attribute: str, default: str, where: str) -> Vector:
-    x, y, z = _numbers(element, attribute, default, where)
+def _vector(element: ET.Element | None, attribute: str, where: str, default: Vector = (0.0, 0.0, 0.0)) -> Vector:
+    x, y, z = default if element is None else numbers(element.attrib, attribute, where, default)
     return x, y, z
 
 
-def _number(element: ET.Element, attribute: str, where: str, default: str = "") -> float:
-    return _numbers(element, attribute, default, where, count=1)[0]
-
-
 def _placement(element: ET.Element | None, where: str) -> Placement:
-    return Placement(_vector(element, "xyz", "0 0 0", where), _vector(element, "rpy", "0 0 0", where))
+    return Placement(_vector(element, "xyz", where), _vector(element, "rpy", where))
 
 
 def _link(element: ET.Element, path: Path) -> Link:
@@ -71,9 +54,11 @@ def _link(element: ET.Element, path: Path) -> Link:
     if mass is None or inertia is None:
         raise BadRobot(f"{where} has an <inertial> without <mass> or <inertia>")
     at = _placement(inertial.find("origin"), where)
-    xx, yy, zz, xy, xz, yz = (_number(inertia, f"i{key}", where, "0") for key in ("xx", "yy", "zz", "xy", "xz", "yz"))
+    xx, yy, zz, xy, xz, yz = (
+        number(inertia.attrib, f"i{key}", where, 0.0) for key in ("xx", "yy", "zz", "xy", "xz", "yz")
+    )
     turned = at.rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ at.rotation.T
-    return Body(_number(mass, "value", where), np.array(at.xyz), turned).on(Link(name, shapes=found))
+    return Body(number(mass.attrib, "value", where), np.array(at.xyz), turned).on(Link(name, shapes=found))
 
 
 def _shape(element: ET.Element, where: str, path: Path, collides: bool) -> Shape | None:
@@ -85,11 +70,13 @@ def _shape(element: ET.Element, where: str, path: Path, collides: bool) -> Shape
     kind = kinds[0]
     match kind.tag:
         case "box":
-            return Shape("box", _numbers(kind, "size", "", where), at, collides)
+            return Shape("box", numbers(kind.attrib, "size", where), at, collides)
         case "sphere":
-            return Shape("sphere", (_number(kind, "radius", where),), at, collides)
+            return Shape("sphere", (number(kind.attrib, "radius", where),), at, collides)
         case "cylinder" | "capsule":
-            return Shape(kind.tag, (_number(kind, "radius", where), _number(kind, "length", where)), at, collides)
+            return Shape(
+                kind.tag, (number(kind.attrib, "radius", where), number(kind.attrib, "length", where)), at, collides
+            )
         case "mesh":
             return _mesh(kind, where, path, at, collides)
     raise BadRobot(f"{where} has a shape of unknown kind <{kind.tag}>")
@@ -105,7 +92,7 @@ def _mesh(element: ET.Element, where: str, path: Path, at: Placement, collides: 
             f"{where} looks like mesh '{uri}', which is not there; it will not be seen", RobotWarning, stacklevel=2
         )
         return None
-    return Shape("mesh", _numbers(element, "scale", "1 1 1", where), at, collides, found)
+    return Shape("mesh", numbers(element.attrib, "scale", where, (1.0, 1.0, 1.0)), at, collides, found)
 
 
 def _resolve(uri: str, path: Path) -> Path | None:
@@ -140,19 +127,19 @@ def _joint(element: ET.Element) -> Joint:
     if kind in ("revolute", "prismatic"):
         if limit is None or (limit.get("lower") is None and limit.get("upper") is None):
             raise BadRobot(f"{where} is {kind} but has no limits; give it some, or make it continuous")
-        lower, upper = _number(limit, "lower", where, "0"), _number(limit, "upper", where, "0")
+        lower, upper = number(limit.attrib, "lower", where, 0.0), number(limit.attrib, "upper", where, 0.0)
     return Joint(
         name,
         kind,
         *ends,
         at,
-        _vector(element.find("axis"), "xyz", "1 0 0", where),
+        _vector(element.find("axis"), "xyz", where, (1.0, 0.0, 0.0)),
         lower,
         upper,
         velocity=_limit(limit, "velocity", where),
         effort=_limit(limit, "effort", where),
-        damping=0.0 if dynamics is None else _number(dynamics, "damping", where, "0"),
-        friction=0.0 if dynamics is None else _number(dynamics, "friction", where, "0"),
+        damping=0.0 if dynamics is None else number(dynamics.attrib, "damping", where, 0.0),
+        friction=0.0 if dynamics is None else number(dynamics.attrib, "friction", where, 0.0),
         mimic=None if mimic is None else _mimic(mimic, where),
     )
 
@@ -161,12 +148,12 @@ def _limit(element: ET.Element | None, attribute: str, where: str) -> float:
     """A limit that is missing or not positive, as in many files, is none."""
     if element is None or element.get(attribute) is None:
         return math.inf
-    value = _number(element, attribute, where)
+    value = number(element.attrib, attribute, where)
     return value if value > 0 else math.inf
 
 
 def _mimic(element: ET.Element, where: str) -> Mimic:
-    ratio, offset = _number(element, "multiplier", where, "1"), _number(element, "offset", where, "0")
+    ratio, offset = number(element.attrib, "multiplier", where, 1.0), number(element.attrib, "offset", where, 0.0)
     return Mimic(element.get("joint", ""), ratio, offset)
 
 
@@ -182,11 +169,6 @@ def write_urdf(robot: Robot) -> str:
         _write_joint(root, joint)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode") + "\n"
-
-
-def text_of(values: tuple[float, ...]) -> str:
-    """Numbers as text that reads back to the same bits."""
-    return " ".join(repr(float(value)) for value in values)
 
 
 def _origin(parent: ET.Element, at: Placement) -> None:
