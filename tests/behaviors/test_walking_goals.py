@@ -2,6 +2,7 @@
 
 import math
 import signal
+import time
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -146,13 +147,19 @@ def test_a_new_verb_is_one_class():
             robot.wait(lean)
 
 
-def test_a_controller_that_is_told_to_end_stops_the_robot_first():
+def test_a_controller_that_is_told_to_end_stops_the_robot_first_however_its_states_stall():
     with Rig("minihubo") as rig:
+
+        def stall(_):
+            rig.world.spoil = None
+            time.sleep(0.6)
+
         robot = rig.client
         robot.wait(robot.stand(1.0))
         walk = robot.walk(distance=1.0)
         robot.wait_until(lambda doing: doing.bearing is Bearing.LEFT)
         rig.controller.send_signal(signal.SIGTERM)
+        rig.world.spoil = stall
         with pytest.raises(GoalNotDone, match="preempted: the controller was told to end"):
             robot.wait(walk)
         assert rig.controller.wait(60) == 0

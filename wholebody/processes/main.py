@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -85,12 +86,15 @@ def speaker(role: str) -> Callable[[str], None]:
 
 SLICE = 0.2
 """s of waiting for a state after which it looks around."""
+SILENCE_AT_END = 5.0
+"""s without a state after which a controller that was told to end does so, although its daemon lives."""
 
 
 class StateLoop:
     """A controller's loop: at each new state of the robot, whether to go on.
 
-    Where no state comes, being told to end is the end; NoRobot if the daemon has ended.
+    NoRobot if the daemon has ended. One that lives and gives no state for SILENCE_AT_END ends a controller that was told
+    to; no sooner, or a short silence would end it in the middle of a step.
     """
 
     def __init__(self, connection: Connection, goes_on: Callable[[], bool]) -> None:
@@ -98,10 +102,14 @@ class StateLoop:
 
     def __iter__(self) -> Iterator[bool]:
         """Wait for each state."""
+        heard = time.monotonic()
         while True:
             if self._connection.wait(SLICE):
+                heard = time.monotonic()
                 yield self._goes_on()
-            elif not self._goes_on():
-                return
             elif not self._connection.alive:
+                if not self._goes_on():
+                    return
                 raise NoRobot("the robot has gone; start it again: wholebody start")
+            elif not self._goes_on() and time.monotonic() - heard > SILENCE_AT_END:
+                return
