@@ -147,7 +147,9 @@ def test_along_a_path_through_the_unreachable_the_error_changes_no_faster_than_t
         goals[:, :3, 3] = ends[0][:3, 3] + share * (ends[1][:3, 3] - ends[0][:3, 3])
         way = Rotation.from_matrix(ends[0][:3, :3].T @ ends[1][:3, :3]).as_rotvec()
         goals[:, :3, :3] = ends[0][:3, :3] @ Rotation.from_rotvec(share * way).as_matrix()
-        answers = solver.follow(goals, random_joints(solver, 1, rng)[0])
+        answers = [solver.nearest(goals[0], to=random_joints(solver, 1, rng)[0])]
+        for goal in goals[1:]:
+            answers.append(solver.nearest(goal, to=answers[-1].joints))
         errors = np.array([np.hypot(each.distance, radian * each.turn) for each in answers])
         moved = np.hypot(np.linalg.norm(ends[1][:3, 3] - ends[0][:3, 3]), radian * np.linalg.norm(way)) / (steps - 1)
         jumps += int((np.abs(np.diff(errors)) > 1.05 * moved + 1e-6).sum())

@@ -114,7 +114,7 @@ def test_legs_that_cannot_be_told_to_stop_are_held_by_the_daemon_and_the_arms_st
 def test_to_go_on_a_thread_asks_the_daemon_and_a_stop_that_comes_later_counts(willing):
     willing.operator()
     may, body = threading.Event(), willing.body
-    body._requests.ask.side_effect = lambda *what, **more: may.wait(20.0) and mock.Mock(text="it goes on")
+    body._requests.request.side_effect = lambda *what, **more: may.wait(20.0) and mock.Mock(text="it goes on")
     assert willing.says("a", "RESUME") == [], "nobody waits"
     body.walker.stop = lambda: {}["knee"]
     willing.says("a", "STOP")

@@ -149,7 +149,7 @@ def crawl(
     scene: options.Scene = LEVEL,
     camera: options.Camera = True,
     source: Annotated[Path | None, typer.Option("--from", help="Motion capture (.bvh) to imitate instead.")] = None,
-    cycles: Annotated[int, options.Cycles] = CYCLES,
+    cycles: Annotated[int, typer.Option(min=1, help="How many cycles of the gait.")] = CYCLES,
     unit: options.Unit = None,
     up: options.Up = None,
     handed: options.Handed = None,

@@ -51,7 +51,6 @@ Orders = Annotated[
 ]
 Distance = typer.Option(help="How far forward, m.")
 Turn = Annotated[float, typer.Option(help="How far to turn, degrees; to the left if positive.")]
-Cycles = typer.Option(min=0.25, help="How many cycles of the gait.")
 
 # What comes of it.
 Out = typer.Option("--out", "-o", help="Where to write what comes of it: a file, or a folder for several.")

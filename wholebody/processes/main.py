@@ -93,8 +93,8 @@ SILENCE_AT_END = 5.0
 class StateLoop:
     """A controller's loop: at each new state of the robot, whether to go on.
 
-    NoRobot if the daemon has ended. One that lives and gives no state for SILENCE_AT_END ends a controller that was told
-    to; no sooner, or a short silence would end it in the middle of a step.
+    NoRobot if the daemon has ended. One that lives and gives no state for SILENCE_AT_END ends a controller that was
+    told to; no sooner, or a short silence would end it in the middle of a step.
     """
 
     def __init__(self, connection: Connection, goes_on: Callable[[], bool]) -> None:
