@@ -2,7 +2,7 @@
 
 `poses` and `pictures` are what one WebSocket client is sent in a second, `server_cpu` and `camera_cpu` the shares of a
 core that the page's process takes meanwhile, and the one that draws the simulated camera, steadies and packs its
-pictures and finds things in them; neither is a control process. `query` is one of many pipelined `QUERY POSITION` over
+pictures and finds objects in them; neither is a control process. `query` is one of many pipelined `QUERY POSITION` over
 TCP. `key_to_reference` is the time from a key that turns the head, in Chromium, to the reference on the head's channel,
 `key_to_stop` that from Escape to the daemon's stop channel, `key_to_walk` that from a key that walks to the order on
 the channel of the legs, which walk with physics, all with the 3D view on. `late` is how late the daemon's cycles begin,
@@ -41,7 +41,7 @@ from wholebody.processes import lifecycle
 from wholebody.processes.registry import WALK
 
 SCENE = ("--no-physics", "--scene", "antenna")
-"""A hall with things that the camera's process finds."""
+"""A hall with objects that the camera's process finds."""
 PIPELINED = 500
 """Queries that are under way at the same time."""
 

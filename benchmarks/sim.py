@@ -56,7 +56,7 @@ def run(quick: bool, progress: Progress) -> Report:
 
 
 def busy(name: str, timing: Timing) -> str:
-    """What to say of a machine that had other things to do: the quietest batch tells what it can."""
+    """What to say of a machine that had other objects to do: the quietest batch tells what it can."""
     if timing.median < 1.3 * timing.min:
         return ""
     return f"the machine was busy; {name}: the quietest batch ran {5000 / timing.min:.1f} times real time"

@@ -105,10 +105,10 @@ class Operator:
         return chosen
 
     def seen(self) -> list[tuple[str, float]]:
-        """Each thing that was seen, and its radius: to a person, what it looks like."""
+        """Each object that was seen, and its radius: to a person, what it looks like."""
         readings = self.robot.ask("QUERY SENSOR []").partition("[")[2].rstrip("]").split(", ")
-        things = [each.removeprefix("seen.").split("=") for each in readings if each.startswith("seen.")]
-        return [(name, float(numbers.split()[3])) for name, numbers in things]
+        objects = [each.removeprefix("seen.").split("=") for each in readings if each.startswith("seen.")]
+        return [(name, float(numbers.split()[3])) for name, numbers in objects]
 
     def thinnest(self, ways):
         """The antenna is a mast; what else there is of its colour is not."""

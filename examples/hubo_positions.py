@@ -32,7 +32,7 @@ LATE = 0.01  # s: a beat that comes later than that after the last one does not 
 class Exercise:
     """From wherever the robot is to where it stands upright; then forward, back, down and up again.
 
-    It runs in real time on machines that have other things to do, too: if beats are missed, the motion waits.
+    It runs in real time on machines that have other objects to do, too: if beats are missed, the motion waits.
     """
 
     def __init__(self, model: Model) -> None:

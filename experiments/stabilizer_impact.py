@@ -5,7 +5,7 @@
 Steps of 0.2 m are usual; this one is 0.4 m, in 0.6 s, and the other foot follows beside it. The ankles are springs of
 K = 753 N·m/rad and C = 18 N·m·s/rad, which estimator and servos know of; sensors have noise and delay, masses are off
 by up to 5 %, as in stabilizer_walk. Motor boards interpolate between references, as Hubo's do. In all arms the same
-stabilizer balances; what differs is how the foot swings, one thing after the other:
+stabilizer balances; what differs is how the foot swings, one object after the other:
 
     standard   a cubic along the ground and two cubics up and down: at rest, but with acceleration, at both ends
     quintic    no acceleration at the ends either, highest at the time t_m of the least variation of the hip's torque

@@ -202,7 +202,7 @@ def _is_goal(writer: Any) -> bool:
 def move() -> list[str]:
     """The command protocol's server, here; the controllers are processes."""
     from wholebody import robots
-    from wholebody.operator.rcp.command_server import Desk
+    from wholebody.operator.rcp.command_server import CommandServer
     from wholebody.operator.rcp.server import Server
     from wholebody.operator.robot.robot import WalkingBody
     from wholebody.processes import lifecycle
@@ -211,7 +211,7 @@ def move() -> list[str]:
     arrival = Arrival()
 
     async def talk(body: WalkingBody) -> None:
-        async with Server(Desk(body), port=0) as server:
+        async with Server(CommandServer(body), port=0) as server:
             reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
             for line in ("CONNECT operator", "CONTROL BEGIN"):
                 writer.write(f"{line}\n".encode())

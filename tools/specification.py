@@ -73,7 +73,7 @@ def problems(all_rows: dict[str, Row], repository: Path = REPOSITORY) -> list[st
 
 
 def _is_command(line: str, repository: Path) -> bool:
-    """Whether a command's program, and the first thing that it is told, exist."""
+    """Whether a command's program, and the first object that it is told, exist."""
     match line.split():
         case ["wholebody", "bench", name, *_]:
             return (repository / "benchmarks" / f"{name}.py").is_file()

@@ -38,7 +38,7 @@ WholebodyError
 ├── NoRobot                                       no daemon runs a robot of that name
 ├── RobotTaken                                    another daemon runs the robot of that name
 ├── RoleTaken                                     another process does that for the robot
-├── DeskTaken                                     another process takes people's commands to the robot
+├── CommandsTaken                                     another process takes people's commands to the robot
 ├── NoClosedForm             (ValueError)         a chain of joints that only iteration can invert
 ├── BadGoal                  (ValueError)         a goal that is no pose, point or direction
 ├── BadSimulation            (ValueError)         a simulation that cannot be set up as asked
@@ -253,7 +253,7 @@ class RoleTaken(WholebodyError):
     """Another process has that role for the robot of that name."""
 
 
-class DeskTaken(WholebodyError):
+class CommandsTaken(WholebodyError):
     """Another process takes people's commands to the robot of that name; the text says where."""
 
 

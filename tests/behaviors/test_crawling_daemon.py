@@ -19,7 +19,7 @@ from wholebody.parameters.remote import Remote
 from wholebody.processes.registry import CRAWL
 
 LONG = 600.0
-"""s of waiting: other things may run on this machine."""
+"""s of waiting: other objects may run on this machine."""
 
 
 class CrawlRig(Rig):

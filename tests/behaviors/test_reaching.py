@@ -1,4 +1,4 @@
-"""Arms: hands come to points by our kinematics, close on things, and lift them in MuJoCo."""
+"""Arms: hands come to points by our kinematics, close on objects, and lift them in MuJoCo."""
 
 import numpy as np
 import pytest
@@ -95,13 +95,13 @@ class Before(ReachingRig):
         super().__init__(ROBOT, "antenna", "right", "sweet_spot", aside, seed)
 
     @property
-    def thing(self):
+    def item(self):
         return self.world.object_poses[self.world.objects.index("antenna"), :3]
 
     @property
     def in_base(self):
         base = self.world.base_to_world
-        return base[:3, :3].T @ (self.thing - base[:3, 3])
+        return base[:3, :3].T @ (self.item - base[:3, 3])
 
     def grasps_and_lifts(self, point):
         self.does("carry")
@@ -115,17 +115,17 @@ class Before(ReachingRig):
 
 def test_a_hand_that_closes_on_a_thing_lifts_it_and_lets_it_go():
     robot = Before()
-    height = robot.thing[2]
+    height = robot.item[2]
     robot.grasps_and_lifts(robot.in_base)
     assert robot.world.held == {"right": "antenna"}
-    assert robot.thing[2] == pytest.approx(height + 0.08, abs=0.015)
+    assert robot.item[2] == pytest.approx(height + 0.08, abs=0.015)
     assert robot.reaching.load("right") == pytest.approx(0.3 * 9.81, abs=0.5), "the wrist feels its weight"
     robot.does("reach", robot.in_base - [0, 0, 0.08], standoff=0.03)
     robot.does("open")
     robot.does("reach", robot.in_base, standoff=0.1)
     robot.goes_on(0.5)
     assert robot.world.held == {}
-    assert robot.thing[2] == pytest.approx(height, abs=0.005), "it stands where it was put"
+    assert robot.item[2] == pytest.approx(height, abs=0.005), "it stands where it was put"
     robot.does("rest")
     robot.goes_on(0.1)
     assert not robot.reaching.moves
@@ -135,8 +135,8 @@ def test_a_hand_that_closes_on_a_thing_lifts_it_and_lets_it_go():
 @pytest.mark.slow
 def test_a_hand_that_closes_beside_a_thing_comes_up_empty():
     robot = Before()
-    height = robot.thing[2]
+    height = robot.item[2]
     robot.grasps_and_lifts(robot.in_base - [0.0, 0.1, 0.0])
     assert robot.world.held == {}
-    assert robot.thing[2] == pytest.approx(height, abs=0.002)
+    assert robot.item[2] == pytest.approx(height, abs=0.002)
     assert robot.reaching.load("right") < 1.0

@@ -9,7 +9,7 @@ from wholebody.drivers import Names
 from wholebody.locomotion.walking.footsteps import Place
 from wholebody.messages import Status
 from wholebody.operator.robot import diagnostics
-from wholebody.operator.robot.diagnostics import Troubles
+from wholebody.operator.robot.diagnostics import Diagnostics
 
 NAMES = Names("")
 WELL = Doing(0.0, Place(0.0, 0.0, 0.0), Bearing.BOTH, True, 0, "", 0.0)
@@ -33,12 +33,12 @@ def robot(monkeypatch):
 class Robot:
     def __init__(self, state, report):
         self.state, self.report, self.doing = state, report, None
-        self._troubles = Troubles("", lambda: self.doing)
+        self._diagnostics = Diagnostics("", lambda: self.doing)
 
     def wrong(self):
         self.state.put()
         self.report.put()
-        return self._troubles.now()
+        return self._diagnostics.now()
 
 
 def test_a_robot_that_is_well_has_no_troubles(robot):

@@ -309,10 +309,10 @@ def test_results_stay_as_they_are_while_they_are_kept_and_no_buffers_pile_up():
     again = [mine.solve(each, problem).effort.copy() for each in snapshots]
     assert np.array_equal(kept, again)
     assert np.array_equal([each.effort for each in results], kept)
-    sheets = mine._now.sheets
+    buffers = mine._now.buffers
     for _ in range(1000):
         result = mine.solve(snapshots[0], problem)
-    assert len(sheets._sheets) <= sheets.KEPT
+    assert len(buffers._buffers) <= buffers.KEPT
     assert result.effort.flags.writeable is False
 
 

@@ -25,7 +25,7 @@ def robot():
     return robots.load(ROBOT)
 
 
-# The order of things.
+# The order of objects.
 
 
 def test_the_state_read_is_that_of_the_tick_though_the_simulator_is_ahead_by_then(robot):

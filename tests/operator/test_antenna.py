@@ -49,12 +49,12 @@ def hall(seed, scene=SCENE):
                 server.terminate()
 
 
-def thing(rig, name):
+def item(rig, name):
     return rig.world.object_poses[rig.world.objects.index(name)]
 
 
 def assert_stands_on_the_goal(rig):
-    antenna = thing(rig, "antenna")
+    antenna = item(rig, "antenna")
     assert np.hypot(antenna[0] - GOAL.x, antenna[1] - GOAL.y) < GOAL.length / 2
     assert antenna[2] == pytest.approx(0.86, abs=0.01), "on the stand"
     upright = 1 - 2 * (antenna[3] ** 2 + antenna[4] ** 2)
@@ -65,12 +65,12 @@ def assert_stands_on_the_goal(rig):
 def test_an_operator_has_the_antenna_found_fetched_and_put_where_it_belongs():
     with hall(seed=0) as (rig, client):
         operator = operators()(client)
-        canister = thing(rig, "canister").copy()
+        canister = item(rig, "canister").copy()
         assert operator.play() == "done", operator.reason
         assert operator.path == ["search", "approach", "grasp", "carry", "place", "done"]
-        assert operator.decisions == 2, "which thing it is, and which arm"
+        assert operator.decisions == 2, "which object it is, and which arm"
         assert_stands_on_the_goal(rig)
-        assert thing(rig, "canister") == pytest.approx(canister, abs=0.005), "the other thing was left alone"
+        assert item(rig, "canister") == pytest.approx(canister, abs=0.005), "the other object was left alone"
         assert rig.world.held == {}
         assert rig.upright
         print(f"{operator.commands} commands, {operator.decisions} decisions, {operator.robot_time() / 60:.1f} minutes")
@@ -106,7 +106,7 @@ def test_what_nobody_has_confirmed_or_holds_is_neither_grasped_nor_put_down():
     with hall(seed=1) as (rig, client):
         client.connect("operator")
         client.take_control()
-        antenna = thing(rig, "antenna").copy()
+        antenna = item(rig, "antenna").copy()
         client.do("MOVE TURNING LEFT 40 DEGREES", 300.0)
         with pytest.raises(Refused, match="nobody has said what the antenna is"):
             client.do("GRAB OBJECT(antenna)")
@@ -114,7 +114,7 @@ def test_what_nobody_has_confirmed_or_holds_is_neither_grasped_nor_put_down():
             client.do("GOTO OBJECT(antenna)", 60.0, lambda ways: ways[-1])
         with pytest.raises(Refused, match="no hand holds the antenna"):
             client.do("DROP OBJECT(antenna)")
-        assert thing(rig, "antenna") == pytest.approx(antenna, abs=1e-3)
+        assert item(rig, "antenna") == pytest.approx(antenna, abs=1e-3)
         stops_while_an_arm_moves(rig, client)
 
 

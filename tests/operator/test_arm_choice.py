@@ -1,7 +1,7 @@
 """What people hear before they choose an arm helps them: it depends on where the thing is."""
 
 import pytest
-from test_rcp_desk import Conversation
+from test_command_server import Conversation
 from willing_body import WillingBody
 
 
@@ -16,7 +16,7 @@ def robot():
 
 
 def told(robot, x, y, verb="GRAB"):
-    """What is said of each arm, the order in which they are offered, for a thing there in the base."""
+    """What is said of each arm, the order in which they are offered, for an object there in the base."""
     robot.body.seen.clear()
     robot.body.sees("antenna", x, y)
     said = robot.says("a", f"{verb} OBJECT(antenna)")
@@ -48,7 +48,7 @@ def test_the_step_for_an_arm_is_the_one_that_the_robot_makes(robot):
     arms, _ = told(robot, x + 0.3, y - 0.1)
     assert arms["left_arm"].startswith("after 0.30 m forward and 0.10 m to the right, ")
     robot.says("a", "GRAB OBJECT(antenna)")
-    number = robot.desk.orders.current.number
+    number = robot.commands.orders.current.number
     robot.says("a", f"USE STRATEGY FOR {number} left_arm")
     what, *by = robot.body.walker.told[-1]
     assert what == "go"

@@ -1,6 +1,6 @@
 """GRAB: what a robot does whose hand came up empty."""
 
-from test_rcp_desk import Conversation
+from test_command_server import Conversation
 from willing_body import WillingBody
 
 

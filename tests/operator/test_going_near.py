@@ -1,11 +1,11 @@
-"""GOTO OBJECT: how near a robot goes to a thing, as sure as it is of its place."""
+"""GOTO OBJECT: how near a robot goes to an object, as sure as it is of its place."""
 
 import numpy as np
 import pytest
-from test_rcp_desk import Conversation
+from test_command_server import Conversation
 from willing_body import WillingBody
 
-from wholebody.perception.objects import Sighted
+from wholebody.perception.objects import SeenObject
 
 
 class GoingBody(WillingBody):
@@ -14,8 +14,8 @@ class GoingBody(WillingBody):
     def __init__(self, deviation, after_a_look):
         super().__init__()
         self.x, self.track, self.after_a_look = 1.2, [], after_a_look  # beyond the stand of its map
-        self.seen.append(Sighted("antenna", (3.0, 0.0, 0.06), deviation, 0.02, True))
-        self.walker.go, self.where.base, self.looking.roughly = self.goes, self.base, self.looks_roughly
+        self.seen.append(SeenObject("antenna", (3.0, 0.0, 0.06), deviation, 0.02, True))
+        self.walker.go, self.where.base, self.search.roughly = self.goes, self.base, self.looks_roughly
 
     def base(self):
         base = np.eye(4)

@@ -14,7 +14,7 @@ from rcp_body import QuickBody
 from wholebody.operator.page import server as page_server
 from wholebody.operator.page.server import PageServer
 from wholebody.operator.page.viewer import GOOD_BYE, Viewer
-from wholebody.operator.rcp.command_server import Desk, Rules
+from wholebody.operator.rcp.command_server import CommandServer, Rules
 from wholebody.operator.rcp.session import Session
 
 
@@ -30,7 +30,7 @@ class Nothing:
     def picture(self):
         return None
 
-    def whereabouts(self):
+    def situation(self):
         return {}
 
     def news(self):
@@ -46,11 +46,11 @@ def static(tmp_path, monkeypatch):
 
 
 @contextlib.asynccontextmanager
-async def served(called=(), sight=None, **rules):
+async def served(called=(), view=None, **rules):
     """A page's server, and a client of it."""
-    desk = Desk(QuickBody(), rules=Rules(**rules))
+    commands = CommandServer(QuickBody(), rules=Rules(**rules))
     async with (
-        PageServer(sight or Nothing(), desk, port=0, called=called) as server,
+        PageServer(view or Nothing(), commands, port=0, called=called) as server,
         aiohttp.ClientSession(server.address) as client,
     ):
         yield server, client
@@ -122,7 +122,7 @@ def test_a_line_on_which_nobody_says_connect_is_closed_and_takes_nobodys_place(s
 class Strange(Nothing):
     """A robot of which something can be shown, something breaks, and something nobody knows."""
 
-    def whereabouts(self):
+    def situation(self):
         return {}["elbow"]
 
     def news(self):
@@ -132,7 +132,7 @@ class Strange(Nothing):
 @pytest.mark.slow
 def test_an_error_that_nobody_foresaw_is_logged_once_the_page_goes_on_and_what_is_no_number_is_null(static, caplog):
     async def line():
-        async with served(sight=Strange()) as (server, client), line_of(server, client) as page:
+        async with served(view=Strange()) as (server, client), line_of(server, client) as page:
             await page.send_str("CONNECT observer")
             for _ in range(2):  # news come once a second, and what breaks was tried several times before
                 news = json.loads(await hears(page, "health"), parse_constant=pytest.fail)

@@ -1,4 +1,4 @@
-"""Task markers on the page: goals and where things are, in the world, and what becomes of a goal that is dragged."""
+"""Task markers on the page: goals and where objects are, in the world, and what becomes of a goal that is dragged."""
 
 import subprocess
 import threading
@@ -104,7 +104,7 @@ def test_a_goal_that_is_dragged_is_set_as_its_task_has_it_seen_from_its_referenc
     page.evaluate("wholebody.view.off = true")  # as on a machine that takes long to draw
     with (
         connect("reach") as robot,
-        ParameterServer(NAMES, parameters, {"robot": "hubo2plus", **NOTHING_ELSE}) as desk,
+        ParameterServer(NAMES, parameters, {"robot": "hubo2plus", **NOTHING_ELSE}) as commands,
         own_channel(NAMES.markers, marker_record(2)) as channel,
         channel.writer() as writer,
     ):
@@ -112,7 +112,7 @@ def test_a_goal_that_is_dragged_is_set_as_its_task_has_it_seen_from_its_referenc
         def serve():
             while not ending.is_set():
                 robot.wait(0.1)
-                desk.serve(robot.now)
+                commands.serve(robot.now)
                 write_markers(writer)
 
         thread = threading.Thread(target=serve)

@@ -13,7 +13,7 @@ ALONE = ("unshare", "--net")
 CUT = """
 import asyncio, socket, subprocess, time
 from rcp_body import SlowBody
-from wholebody.operator.rcp.command_server import Desk
+from wholebody.operator.rcp.command_server import CommandServer
 from wholebody.operator.rcp.server import Server
 
 def loopback(state):
@@ -21,7 +21,7 @@ def loopback(state):
 
 async def walk():
     body = SlowBody()
-    async with Server(Desk(body), port=0) as server:
+    async with Server(CommandServer(body), port=0) as server:
         with socket.create_connection(("127.0.0.1", server.port)) as client:
             for line in ("CONNECT operator", "CONTROL BEGIN", "MOVE WALKING FORWARD 3 STEPS"):
                 client.sendall(f"{line}\\n".encode())

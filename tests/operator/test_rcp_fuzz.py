@@ -13,7 +13,7 @@ from willing_body import WillingBody
 
 from wholebody.errors import NoController
 from wholebody.operator.rcp.client import Client
-from wholebody.operator.rcp.command_server import Desk, Rules
+from wholebody.operator.rcp.command_server import CommandServer, Rules
 from wholebody.services import Report, Stage
 
 LINES = 10_000
@@ -29,14 +29,14 @@ WAYS = ("left_arm", "right_arm", "push_with_left_arm", "leave_it", "candidate_1"
 def right(chance):
     """A line that is a command, and mostly one that makes sense."""
     number, far = chance.randint(1, 60), round(chance.uniform(-1.0, 1.0), 2)
-    thing = chance.choice(("antenna", "candidate_1", "candidate_1", "candidate_2", "stand"))
+    item = chance.choice(("antenna", "candidate_1", "candidate_1", "candidate_2", "stand"))
     line = chance.choice(
         [
             f"MOVE WALKING {chance.choice(('FORWARD', 'BACKWARD', 'LEFT', 'RIGHT'))} {number % 4 + 1} STEPS",
             f"MOVE TURNING {chance.choice(('LEFT', 'RIGHT'))} {number} DEGREES",
             f"MOVE HEAD {chance.choice(('LEFT', 'RIGHT', 'UP', 'DOWN'))} {number} DEGREES",
             f"GOTO {far} {far / 2}",
-            *(f"{verb} OBJECT({thing})" for verb in ("GOTO", "GRAB", "USE", "DROP")),
+            *(f"{verb} OBJECT({item})" for verb in ("GOTO", "GRAB", "USE", "DROP")),
             f"DRIVE {far / 5} 0 {far / 4}",
             "DRIVE 0 0 0",
             "STOP",
@@ -100,11 +100,11 @@ class Wire:
 
 
 class Counter:
-    """A desk of this process, which is updated after every line."""
+    """A command server of this process, which is updated after every line."""
 
     def __init__(self, body):
-        self._desk, self._now = Desk(body, rules=Rules(lines_per_second=1e9)), 0.0
-        self._session = self._desk.open(True, 0.0)
+        self._commands, self._now = CommandServer(body, rules=Rules(lines_per_second=1e9)), 0.0
+        self._session = self._commands.open(True, 0.0)
         self.say(["CONNECT operator", "CONTROL BEGIN"])
 
     def say(self, said):
@@ -113,8 +113,8 @@ class Counter:
 
     def _heard(self, line):
         self._now += 0.02
-        self._desk.line(self._session, line, self._now)
-        self._desk.tick(self._now)
+        self._commands.line(self._session, line, self._now)
+        self._commands.tick(self._now)
         heard, self._session.outbox[:] = list(self._session.outbox), []
         return heard
 

@@ -1,4 +1,4 @@
-"""The two state machines of shared decisions: the desk goes by their tables, whatever people say."""
+"""The two state machines of shared decisions: the command server goes by their tables, whatever people say."""
 
 import random
 
@@ -6,7 +6,7 @@ import pytest
 from rcp_body import SlowBody
 
 from wholebody.operator.rcp.body import Stage
-from wholebody.operator.rcp.command_server import Desk
+from wholebody.operator.rcp.command_server import CommandServer
 from wholebody.operator.rcp.orders import QUEUE, SERVER, Machine
 
 LINES = (
@@ -17,31 +17,31 @@ LINES = (
 
 
 class Talk:
-    """A desk, one person, and where both machines were after each line."""
+    """A command server, one person, and where both machines were after each line."""
 
     def __init__(self):
         self.body, self.now = SlowBody(), 0.0
-        self.desk = Desk(self.body)
-        self.session = self.desk.open(True, 0.0)
+        self.commands = CommandServer(self.body)
+        self.session = self.commands.open(True, 0.0)
         self.visited = [("free", "idle")]
         self.says("CONNECT operator")
 
     def says(self, line):
         self.now += 0.1
         self.session.outbox.clear()
-        self.desk.line(self.session, line, self.now)
+        self.commands.line(self.session, line, self.now)
         assert not any("unforeseen" in each for each in self.session.outbox), self.session.outbox
         self.note()
         return list(self.session.outbox)
 
     def updates(self):
         self.now += 0.1
-        self.desk.update(self.now)
+        self.commands.update(self.now)
         assert not any("unforeseen" in each for each in self.session.outbox), self.session.outbox
         self.note()
 
     def note(self):
-        self.visited.append((self.desk.machine.state, self.desk.orders.machine.state))
+        self.visited.append((self.commands.machine.state, self.commands.orders.machine.state))
 
     @property
     def now_in(self):

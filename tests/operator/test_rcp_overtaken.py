@@ -1,4 +1,4 @@
-"""Orders that the world has overtaken while they waited, and bodies that break: the order fails, the desk goes on."""
+"""Orders that the world has overtaken while they waited, and bodies that break: only the order fails."""
 
 import threading
 from unittest import mock
@@ -6,7 +6,7 @@ from unittest import mock
 import pytest
 from rcp_body import SlowBody
 from robot_processes import wait_for
-from test_rcp_desk import Conversation
+from test_command_server import Conversation
 from test_rcp_server import serving
 from willing_body import WillingBody
 
@@ -42,7 +42,7 @@ def test_what_was_put_down_is_there_and_keeps_its_name_or_the_order_has_failed(w
     willing.operator()
     willing.body.holds("antenna")
     willing.body.sees("candidate_1", 1.5, 0.5)
-    willing.body.looking.call("candidate_1", "antenna")  # where it was grasped
+    willing.body.search.call("candidate_1", "antenna")  # where it was grasped
     if x is not None:
         willing.body.sees("candidate_2", x, 0.0, z)
     willing.says("a", "DROP OBJECT(antenna)")
@@ -50,11 +50,11 @@ def test_what_was_put_down_is_there_and_keeps_its_name_or_the_order_has_failed(w
         willing.passes(0.1)
     if x == 0.52:
         assert willing.hears("a")[-1] == "OK COMMAND 1 COMPLETED"
-        assert willing.body.looking.names() == {"candidate_2": "antenna"}
+        assert willing.body.search.names() == {"candidate_2": "antenna"}
     else:
         failed = "KO COMMAND 1 FAILED the antenna is not where it was put down; look around"
         assert willing.hears("a")[-1] == failed
-        assert willing.body.looking.names() == {}, "people are asked again which it is"
+        assert willing.body.search.names() == {}, "people are asked again which it is"
     assert willing.body.fetching.held == "", "the hand is empty"
 
 

@@ -18,7 +18,7 @@ from robot_processes import wait_for
 
 from wholebody.errors import Refused
 from wholebody.operator.rcp.client import Client
-from wholebody.operator.rcp.command_server import Desk, Rules
+from wholebody.operator.rcp.command_server import CommandServer, Rules
 from wholebody.operator.rcp.server import MOST_CLIENTS, Lines, Server
 
 
@@ -28,7 +28,7 @@ def serving(body, **rules):
     loop, ready, port = asyncio.new_event_loop(), threading.Event(), []
 
     async def serve():
-        async with Server(Desk(body, rules=Rules(**rules)), port=0) as server:
+        async with Server(CommandServer(body, rules=Rules(**rules)), port=0) as server:
             port.append(server.port)
             ready.set()
             await server.serve()

@@ -10,7 +10,7 @@ import pytest
 from rcp_body import SlowBody, wait_for_secret
 
 from wholebody.operator.rcp.body import Stage
-from wholebody.operator.rcp.command_server import Desk, Rules
+from wholebody.operator.rcp.command_server import CommandServer, Rules
 from wholebody.operator.rcp.grammar import VERBS
 from wholebody.operator.rcp.users import Role, User, Users
 
@@ -227,16 +227,16 @@ bob< NOTIFY control anne has control
 
 
 class Talk:
-    """A desk, what happens to its body, and people by name; what is said and done is taken from a transcript."""
+    """A command server, what happens to its body, and people by name, as a transcript says."""
 
     def __init__(self):
         self.body, self.now, self.people = SlowBody(), 0.0, {}
-        self.desk = Desk(self.body, rules=Rules(secret_every=0.0))
+        self.commands = CommandServer(self.body, rules=Rules(secret_every=0.0))
 
     def goes(self, transcript, users=None):
-        """The same conversation, with what is heard taken from the desk."""
+        """The same conversation, with what is heard taken from the command server."""
         if users is not None:
-            self.desk.users = users
+            self.commands.users = users
         went = []
         for line in transcript:
             who, mark, said = re.match(r"(\w*)(>?) ?(.*)", line).groups()
@@ -248,14 +248,14 @@ class Talk:
                 continue
             went.append(line)
             self.now += 0.1
-            self.desk.update(self.now)
+            self.commands.update(self.now)
             went += self.heard(first=who)
         return went
 
     def says(self, who, line):
         if who not in self.people:
-            self.people[who] = self.desk.open(True, self.now)
-        self.desk.line(self.people[who], line, self.now)
+            self.people[who] = self.commands.open(True, self.now)
+        self.commands.line(self.people[who], line, self.now)
         wait_for_secret(self.people[who])
 
     def happens(self, what):

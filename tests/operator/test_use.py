@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from reaching_rig import ReachingRig
 from robot_processes import wait_for
-from test_antenna import hall, thing
+from test_antenna import hall, item
 
 from wholebody import robots
 from wholebody.errors import Refused
@@ -29,7 +29,7 @@ def tilt(pose):
 class Pressing(ReachingRig):
     """A robot that stands as an arm wants it for pressing, so far aside."""
 
-    thing = LEVER
+    item = LEVER
 
     def __init__(self, side, aside=0.0):
         self.tilts = []
@@ -76,7 +76,7 @@ def test_a_hand_that_meets_nothing_goes_to_its_end_and_says_that_it_feels_nothin
 def test_people_have_a_lever_pushed_hear_how_far_it_is_and_may_leave_it_alone():
     with hall(seed=0, scene="lever") as (rig, client):
         tilts = []
-        rig.world.spoil = lambda state: tilts.append(tilt(thing(rig, "lever")))
+        rig.world.spoil = lambda state: tilts.append(tilt(item(rig, "lever")))
         client.connect("operator")
         client.take_control()
         client.ask("NOTIFY [event, progress]")

@@ -1,4 +1,4 @@
-"""A walking robot and people who talk to it by RCP: daemon, MuJoCo, walking controller and desk, in simulated time."""
+"""A walking robot told by RCP: daemon, MuJoCo, walking controller and command server, in simulated time."""
 
 import math
 import re
@@ -13,7 +13,7 @@ from wholebody.drivers import Names
 from wholebody.locomotion.walking.gait import gait_of
 from wholebody.model import Model
 from wholebody.operator.map import Block, Map
-from wholebody.operator.rcp.command_server import Desk, Rules
+from wholebody.operator.rcp.command_server import CommandServer, Rules
 from wholebody.operator.robot.robot import WalkingBody
 from wholebody.services import Stage as Become
 from wholebody.services.records import read_report
@@ -24,21 +24,21 @@ ENDS = r"COMMAND {} (COMPLETED|FAILED|INTERRUPTEDBY).*"
 
 
 class People:
-    """A desk whose clock is the robot's, and people who talk to it."""
+    """A command server whose clock is the robot's, and people who talk to it."""
 
     def __init__(self, rig, **rules):
         self.rig = rig
         self.body = WalkingBody(rig.robot, NAME, HALL)
-        self.desk = Desk(self.body, rules=Rules(**rules))
+        self.commands = CommandServer(self.body, rules=Rules(**rules))
         self.sessions, self.heard = {}, {}
 
     def arrives(self, who, timeout=None):
-        self.sessions[who] = self.desk.open(True, self.now, timeout)
+        self.sessions[who] = self.commands.open(True, self.now, timeout)
         self.heard[who] = []
         self.says(who, "CONNECT operator")
 
     def says(self, who, line):
-        self.desk.line(self.sessions[who], line, self.now)
+        self.commands.line(self.sessions[who], line, self.now)
         return self.hears(who)
 
     def hears(self, who):
@@ -55,7 +55,7 @@ class People:
         """What becomes of an order."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            self.desk.update(self.now)
+            self.commands.update(self.now)
             self.hears(who)
             for line in self.heard[who]:
                 if found := re.search(ENDS.format(number), line):
@@ -69,7 +69,7 @@ class People:
     def waits(self, condition, seconds=60.0):
         until = time.monotonic() + seconds
         while not condition():
-            self.desk.update(self.now)
+            self.commands.update(self.now)
             assert time.monotonic() < until
             time.sleep(0.002)
 
@@ -177,16 +177,16 @@ def test_control_that_is_lost_in_any_way_stops_the_walk_and_given_back_it_does_n
 
     people.says("bob", "CONTROL BEGIN")
     walk = walks_on("bob")
-    people.desk.close(people.sessions["bob"], people.now)
-    people.waits(lambda: people.desk.orders.machine.state == "idle")
-    assert people.desk.orders.log[walk - 1].stage == "INTERRUPTEDBY"
+    people.commands.close(people.sessions["bob"], people.now)
+    people.waits(lambda: people.commands.orders.machine.state == "idle")
+    assert people.commands.orders.log[walk - 1].stage == "INTERRUPTEDBY"
 
     people.arrives("page", timeout=2.0)
     people.says("page", "CONTROL BEGIN")
     walk = walks_on("page")
-    people.waits(lambda: people.desk.orders.log[walk - 1].stage == "INTERRUPTEDBY")
+    people.waits(lambda: people.commands.orders.log[walk - 1].stage == "INTERRUPTEDBY")
     assert "silent for 2 s" in people.hears("page")[-1] or "silent for 2 s" in " ".join(people.heard["page"])
-    people.waits(lambda: people.desk.orders.machine.state == "idle")
+    people.waits(lambda: people.commands.orders.machine.state == "idle")
     assert people.rig.client.doing.standing
     assert people.rig.upright
 
@@ -196,7 +196,7 @@ def test_a_velocity_is_walked_while_it_is_repeated_and_without_a_controller_the_
     while (at := people.truth[0]) < 0.25:
         told = people.now
         assert not any("COMPLETED" in line for line in people.says("anne", "DRIVE 0.15 0 0"))
-        people.desk.update(people.now)
+        people.commands.update(people.now)
         time.sleep(0.01)
     assert people.end_of("anne", drive) == "COMPLETED", "half a second after the last word"
     assert people.truth[0] < at + 0.15 * (people.now - told) + 0.15, "no faster than told, and a step to stop"

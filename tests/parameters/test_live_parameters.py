@@ -32,11 +32,11 @@ def served():
     parameters.add_attributes("gait", gait)
     ending = threading.Event()
     more = {"robot": "hubo2plus", "tasks": [], "constraints": [], "events": {}, "settings": {}}
-    with ParameterServer(ControllerNames(ROBOT, "walk"), parameters, more) as desk:
+    with ParameterServer(ControllerNames(ROBOT, "walk"), parameters, more) as commands:
 
         def serve():
             while not ending.wait(0.001):
-                desk.serve(0.0)
+                commands.serve(0.0)
 
         thread = threading.Thread(target=serve)
         thread.start()

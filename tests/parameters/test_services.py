@@ -307,10 +307,10 @@ def test_the_example_streams_a_goal_along_a_spline_and_closes_the_hand():
 def test_who_comes_while_a_controller_starts_waits_until_it_has_told_what_there_is(monkeypatch):
     tell = ParameterServer._tell
 
-    def slowly(desk, everything):
+    def slowly(commands, everything):
         begun.set()
         time.sleep(0.5)
-        tell(desk, everything)
+        tell(commands, everything)
 
     begun, made = threading.Event(), []
     monkeypatch.setattr(ParameterServer, "_tell", slowly)

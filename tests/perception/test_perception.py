@@ -1,4 +1,4 @@
-"""What the camera says of things: only what is in view and not hidden, and as sure as it is right."""
+"""What the camera says of objects: only what is in view and not hidden, and as sure as it is right."""
 
 import math
 
@@ -30,26 +30,26 @@ class Looker:
         self.camera, self.random, self.time = camera, np.random.default_rng(seed), 0.0
         self.memory = Memory(LENS)
         self.bias = LENS.bias * self.random.standard_normal()
-        self.things = camera.truth
+        self.objects = camera.truth
         self.height = camera._world.base_to_world[2, 3]
 
-    def looks(self, x, y, heading, times=1, things=None, down=0.0):
+    def looks(self, x, y, heading, times=1, objects=None, down=0.0):
         positions = ROBOT.posture("stand")
         positions[[ROBOT.index["NK1"], ROBOT.index["NK2"]]] = down
         base = Placement((x, y, self.height), (0.0, 0.0, heading)).matrix
-        self.camera.put(positions, base, self.things if things is None else things)
+        self.camera.put(positions, base, self.objects if objects is None else objects)
         for _ in range(times):
             self.time += 0.1
             depth, to_world = LENS.as_measured(self.camera.depth(), self.bias, self.random), self.camera_to_world(base)
             found = looks(self.camera.picture(), depth, SOUGHT, LENS, up_in_camera=to_world[2, :3])
             self.memory.see(self.time, found, depth, to_world)
-        return self.memory.things
+        return self.memory.objects
 
     def camera_to_world(self, base):
         return base @ self.camera.to_base(base)
 
-    def error(self, thing):
-        return float(np.linalg.norm(self.things[:, :3] - thing.position_in_world, axis=1).min())
+    def error(self, item):
+        return float(np.linalg.norm(self.objects[:, :3] - item.position_in_world, axis=1).min())
 
 
 def test_pixels_and_points_belong_together_and_depth_errs_as_disparity_does():
@@ -64,11 +64,11 @@ def test_pixels_and_points_belong_together_and_depth_errs_as_disparity_does():
 def test_only_what_is_in_view_and_not_hidden_is_seen(camera):
     assert len(Looker(camera).looks(0.0, 0.0, 0.0)) == 1, "the canister ahead, not the antenna beside"
     assert len(Looker(camera).looks(0.0, 0.0, math.pi)) == 0
-    behind = Looker(camera).things.copy()
+    behind = Looker(camera).objects.copy()
     behind[:, :3] = [(4.0, 1.35, 0.9), (4.2, 1.3, 0.9)]  # the pillar is at 3, 1
-    assert len(Looker(camera).looks(0.0, 0.0, 0.32, things=behind)) == 0
+    assert len(Looker(camera).looks(0.0, 0.0, 0.32, objects=behind)) == 0
     behind[:, :3] = [(2.5, 0.8, 0.9), (4.2, 1.3, 0.9)]
-    assert len(Looker(camera).looks(0.0, 0.0, 0.32, things=behind)) == 1
+    assert len(Looker(camera).looks(0.0, 0.0, 0.32, objects=behind)) == 1
 
 
 @pytest.mark.slow
@@ -94,11 +94,11 @@ def test_a_thing_that_was_carried_away_is_forgotten_and_one_that_is_hidden_is_no
     looker = Looker(camera)
     looker.looks(0.0, 0.0, 0.0, times=3)
     looker.looks(0.0, 0.0, math.pi, times=3 * GONE)
-    (kept,) = looker.memory.things
+    (kept,) = looker.memory.objects
     assert not kept.visible
-    gone = looker.things.copy()
+    gone = looker.objects.copy()
     gone[:, 1] += 5.0
-    assert looker.looks(0.0, 0.0, 0.0, times=GONE + 1, things=gone) == []
+    assert looker.looks(0.0, 0.0, 0.0, times=GONE + 1, objects=gone) == []
 
 
 ANTENNA = 1.1, 0.9, 0.853

@@ -1,4 +1,4 @@
-"""A robot that stands before a thing, as one of its hands wants it, and reaches."""
+"""A robot that stands before an object, as one of its hands wants it, and reaches."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from wholebody.simulation import Simulation
 
 
 class ReachingRig:
-    """`spot` is the arm's property that says where it wants the thing, seen from the base; so far aside of that."""
+    """`spot` is the arm's property that says where it wants the object, seen from the base; so far aside of that."""
 
     def __init__(self, robot, scene, side, spot, aside=0.0, seed=0):
         self.side, self.world, self.reaching = side, Simulation(robot, scene, seed=seed), Reaching(robot)
         x, y = getattr(self.reaching.arms[side], spot)
-        base, (at_x, at_y) = self.world.base_to_world, self.thing[:2]
+        base, (at_x, at_y) = self.world.base_to_world, self.item[:2]
         base[:2, 3] = at_x - x, at_y - y + aside
         self.world.reset(None, Placement.of(base))
         self.state, self.reference = self.world.new_state(), self.world.new_reference()

@@ -12,7 +12,7 @@ from wholebody.locomotion.walking.footsteps import Place
 from wholebody.operator.map import Block, Map
 from wholebody.operator.robot.manipulation import Held
 from wholebody.operator.robot.robot import WalkingBody
-from wholebody.perception.objects import Sighted
+from wholebody.perception.objects import SeenObject
 from wholebody.services import Report, Stage
 
 HALL = Map([Block("north", 0.0, 5.0, 8.0, 0.1)], [Block("stand", 0.5, 0.0, 0.3, 0.3)])
@@ -57,18 +57,18 @@ class WillingBody(WalkingBody):
         self.legs.connected = lambda: self.walker
         self.fetching._hands._client = self.hands
         self.where.base = lambda: np.eye(4)
-        self.looking.all = lambda: tuple(self.seen)
-        self.looking.at = lambda name: iter(())
-        self.looking.now = itertools.count().__next__  # a second goes by whenever somebody looks at a clock
-        self.looking.clock = itertools.count().__next__
-        self.looking._sightings.time = math.inf
+        self.search.all = lambda: tuple(self.seen)
+        self.search.at = lambda name: iter(())
+        self.search.now = itertools.count().__next__  # a second goes by whenever somebody looks at a clock
+        self.search.clock = itertools.count().__next__
+        self.search._seen_objects.time = math.inf
         self.head.look = self._look
 
     def _look(self, pan, tilt):
         self.head.pan, self.head.tilt = self.head._goal = pan, tilt
 
     def sees(self, name, x, y, z=0.06):
-        self.seen.append(Sighted(name, (x, y, z), 0.002, 0.02, True))
+        self.seen.append(SeenObject(name, (x, y, z), 0.002, 0.02, True))
 
     def holds(self, name, side="right"):
         self.fetching._hands.held = Held(name, side, 0.06, 0.04)

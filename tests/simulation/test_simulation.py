@@ -265,9 +265,9 @@ def test_a_robot_stands_in_every_scene(scene):
 def test_things_on_the_table_stay_there():
     simulation = Simulation(robots.load("hubo2plus"), "table:height=0.8,ahead=0.6")
     data = simulation._engine.world.data
-    before = [data.body(thing).xpos.copy() for thing in ("box", "can", "ball")]
+    before = [data.body(item).xpos.copy() for item in ("box", "can", "ball")]
     run(simulation, 2.0)
-    after = [data.body(thing).xpos for thing in ("box", "can", "ball")]
+    after = [data.body(item).xpos for item in ("box", "can", "ball")]
     assert np.abs(np.subtract(after, before)).max() < 0.01
 
 

@@ -102,7 +102,7 @@ class Arm:
 
     @property
     def sweet_spot(self) -> Array:
-        """Where, x and y, the arm handles things best: ahead of the shoulder, two thirds of its length away."""
+        """Where, x and y, the arm handles objects best: ahead of the shoulder, two thirds of its length away."""
         return np.array([self._shoulder[0] + 0.68 * self._length, 0.85 * self._shoulder[1]])
 
     @property
@@ -113,7 +113,7 @@ class Arm:
 
     @property
     def carrying(self) -> Array:
-        """Where a hand carries things: before the body, aside, a little under the shoulder."""
+        """Where a hand carries objects: before the body, aside, a little under the shoulder."""
         x, y = self.sweet_spot
         return np.array([0.8 * x, 1.2 * y, self._shoulder[2] - 0.08 * self._length])
 

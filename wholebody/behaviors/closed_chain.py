@@ -1,4 +1,4 @@
-"""ClosedChain: two arms and the thing they hold as one closed chain, carried by virtual joints of the centre of mass.
+"""ClosedChain: two arms and the object they hold as one closed chain, carried by virtual joints of the centre of mass.
 
 chain = ClosedChain(Model(robots.load("hubo2plus")), q)
 held = chain.step(object_to_world, velocity, period)

@@ -109,7 +109,7 @@ class LimbServer:
         return np.asarray(x + v * np.abs(v) / (2 * a))
 
 
-class LimbDesk:
+class LimbRequests:
     """Reads the wishes of all sources of a robot from their channels, those that come later too."""
 
     def __init__(self, name: str, server: LimbServer) -> None:

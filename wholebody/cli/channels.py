@@ -241,7 +241,7 @@ def bridge(
 ) -> None:
     """Mirror channels between machines, newest message first; one bridge on each machine. Ctrl-C ends it.
 
-    Options may be given several times. On the robot, then on the desk:
+    Options may be given several times. On the robot, then on the operator's machine:
 
     \b
       wholebody bridge --listen 0.0.0.0:7447 --export hubo.state --import walk

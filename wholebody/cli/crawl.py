@@ -149,7 +149,7 @@ def crawl(
     scene: options.Scene = LEVEL,
     camera: options.Camera = True,
     source: Annotated[Path | None, typer.Option("--from", help="Motion capture (.bvh) to imitate instead.")] = None,
-    cycles: Annotated[int, typer.Option(min=1, help="How many cycles of the gait.")] = CYCLES,
+    cycles: Annotated[int, options.Cycles] = CYCLES,
     unit: options.Unit = None,
     up: options.Up = None,
     handed: options.Handed = None,
@@ -267,7 +267,7 @@ def seeing(crawling: Crawling, simulation: Simulation, scene: str, camera: bool,
 
 
 def obeying(crawling: Crawling, act: Act, shown: SupportDisplay, sees: Eye | None = None) -> Controller:
-    """A controller that tells it one thing first, and is done when the robot rests again, a while later at least."""
+    """A controller that tells it one goal first, and is done when the robot rests again, a while later at least."""
     least = 1.0 if sees is None else NODDING
     began: list[float] = []
 

@@ -22,12 +22,12 @@ from wholebody.cli import options as cli
 from wholebody.errors import BadConfiguration
 from wholebody.operator import page as pages
 from wholebody.operator.rcp import server as rcp_server
-from wholebody.operator.rcp.command_server import Desk, Rules
+from wholebody.operator.rcp.command_server import CommandServer, Rules
 from wholebody.operator.rcp.server import LOCAL, Server
 from wholebody.operator.rcp.users import Role, User, Users
 from wholebody.operator.robot import options
-from wholebody.operator.robot.options import DeskPlace
-from wholebody.operator.robot.page_view import PageSight
+from wholebody.operator.robot.options import CommandPlace
+from wholebody.operator.robot.page_view import PageView
 from wholebody.operator.robot.robot import WalkingBody
 from wholebody.processes.registry import robot_of
 from wholebody.realtime import cancel_when_told
@@ -73,16 +73,16 @@ def page(
     known = Users([User.new(WHO, Role.OPERATOR, token), *_others(users)])
     which = robot or robot_of(name)
     body = WalkingBody(robots.load(which), name, options.map_of(name, map))
-    desk, tls = Desk(body, known), options.encryption(certificate, key)
+    commands, tls = CommandServer(body, known), options.encryption(certificate, key)
     with (
-        DeskPlace(name) as place,
+        CommandPlace(name) as place,
         options.controllers(name, which, walk),
         options.camera(name, camera),
         contextlib.closing(body),
         contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
     ):
         serving = Serving(host, port, rcp, tls, silence, tuple(called or ()), on_a_desktop() if open is None else open)
-        asyncio.run(_serve_page(PageSight(body, robots.load(which)), desk, serving, token, place))
+        asyncio.run(_serve_page(PageView(body, robots.load(which)), commands, serving, token, place))
 
 
 def _others(file: Path | None) -> list[User]:
@@ -126,18 +126,20 @@ def open_in_browser(address: str) -> None:
     threading.Thread(target=opens, name="browser", daemon=True).start()
 
 
-async def _serve_page(sight: PageSight, desk: Desk, serving: Serving, token: str, place: DeskPlace) -> None:
+async def _serve_page(
+    view: PageView, commands: CommandServer, serving: Serving, token: str, place: CommandPlace
+) -> None:
     from wholebody.operator.page.server import PageServer
 
     cancel_when_told()
     host, tls = serving.host, serving.tls
     async with contextlib.AsyncExitStack() as stack:
-        page_server = PageServer(sight, desk, host, serving.port, tls, serving.silence, serving.called)
+        page_server = PageServer(view, commands, host, serving.port, tls, serving.silence, serving.called)
         server = await stack.enter_async_context(page_server)
         place.announce(f"the page at {server.address}")
-        show(f"the page of '{sight.name}' is at {server.address}#token={token}", flush=True)
+        show(f"the page of '{view.name}' is at {server.address}#token={token}", flush=True)
         if serving.rcp is not None:
-            lines = await stack.enter_async_context(Server(desk, host, serving.rcp, tls))
+            lines = await stack.enter_async_context(Server(commands, host, serving.rcp, tls))
             show(f"RCP is at {host}:{lines.port}: CONNECT operator {WHO} {token}", flush=True)
         _warn(server, host, tls)
         if serving.open:
@@ -190,21 +192,23 @@ def rcp(
         return
     which = robot or robot_of(name)
     body = WalkingBody(robots.load(which), name, options.map_of(name, map))
-    desk = Desk(body, Users(options.users_of(users)), Rules(control_timeout=control_timeout))
+    commands = CommandServer(body, Users(options.users_of(users)), Rules(control_timeout=control_timeout))
     tls = options.encryption(certificate, key)
     with (
-        DeskPlace(name) as place,
+        CommandPlace(name) as place,
         options.controllers(name, which, walk),
         options.camera(name, camera, pictures=False),
         contextlib.closing(body),
         contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
     ):
-        asyncio.run(_serve_rcp(desk, host, port, tls, place))
+        asyncio.run(_serve_rcp(commands, host, port, tls, place))
 
 
-async def _serve_rcp(desk: Desk, host: str, port: int, tls: ssl.SSLContext | None, place: DeskPlace) -> None:
+async def _serve_rcp(
+    commands: CommandServer, host: str, port: int, tls: ssl.SSLContext | None, place: CommandPlace
+) -> None:
     cancel_when_told()
-    async with Server(desk, host, port, tls) as server:
+    async with Server(commands, host, port, tls) as server:
         place.announce(f"RCP at {host}:{server.port}")
         show(f"RCP is at {host}:{server.port}{', encrypted' if tls else ''}; Ctrl-C ends it", flush=True)
         if host not in LOCAL and not tls:

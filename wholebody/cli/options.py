@@ -49,6 +49,7 @@ Orders = Annotated[
     list[str] | None,
     typer.Option("--order", metavar="WORD [NUMBER]", help="What to do instead, such as 'walk 2'; may be repeated."),
 ]
+Cycles = typer.Option(min=1, help="How many cycles of the gait.")
 Distance = typer.Option(help="How far forward, m.")
 Turn = Annotated[float, typer.Option(help="How far to turn, degrees; to the left if positive.")]
 

@@ -58,7 +58,7 @@ def read(name: str | Path) -> Configuration:
         raise BadConfiguration(f"{document.file}: a configuration has keys and values, such as robot: dreamer")
     problems = list(_problems(document))
     if problems:
-        many = f"{len(problems)} things are" if len(problems) > 1 else "something is"
+        many = f"{len(problems)} objects are" if len(problems) > 1 else "something is"
         raise BadConfiguration(f"{document.file}: {many} wrong:", problems[:SHOWN])
     return Configuration(Settings.model_validate(document.data), document)
 

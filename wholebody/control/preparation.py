@@ -18,7 +18,7 @@ from wholebody import _kernels
 from wholebody.control.contact_limits import contact_gains
 from wholebody.control.problem import Problem
 from wholebody.control.problem_layout import ProblemLayout
-from wholebody.control.result import Fault, Result, Sheet
+from wholebody.control.result import Fault, Result, ResultBuffer
 from wholebody.errors import BadProblem, WrongRecord
 from wholebody.model.layout import Array
 from wholebody.model.model import Model
@@ -216,10 +216,10 @@ def begin_cycle(model: Model, table: ProblemLayout, snapshot: Snapshot) -> Fault
     return _evaluate_own(table, snapshot) if table.has_own else None
 
 
-def hold_still(model: Model, snapshot: Snapshot, limits: Array, sheet: Sheet) -> None:
+def hold_still(model: Model, snapshot: Snapshot, limits: Array, buffer: ResultBuffer) -> None:
     """Where the robot is, held by what gravity needs: the command if there is no last one."""
-    joints, out = len(model.joint_names), sheet.written
-    sheet.flat[:] = 0.0
+    joints, out = len(model.joint_names), buffer.written
+    buffer.flat[:] = 0.0
     out.position[:] = snapshot.q[-joints:]
     driven = model.actuated_joints - (model.nv - joints)
     out.effort[driven] = np.clip(snapshot.gravity_compensation[-joints:], -limits[3], limits[3])[driven]

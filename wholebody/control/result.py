@@ -58,8 +58,8 @@ def carve_output(model: Model, table: ProblemLayout) -> tuple[Array, Output]:
     return flat, Output(*np.split(flat, np.cumsum(sizes)[:-1]))
 
 
-class Sheet:
-    """The memory of one result; a sheet is written again only when nobody holds it or an array on it."""
+class ResultBuffer:
+    """The memory of one result; a buffer is written again only when nobody holds it or an array on it."""
 
     __slots__ = ("flat", "shown", "written")
 
@@ -68,31 +68,31 @@ class Sheet:
         self.shown = Output(*(_read_only(each) for each in self.written))
 
 
-class Sheets:
+class ResultBuffers:
     """Sheets to use again: a loop that keeps its last result runs on two for ever."""
 
     KEPT = 4
 
     def __init__(self, model: Model, table: ProblemLayout) -> None:
         self._model, self._table = model, table
-        self._sheets: deque[Sheet] = deque(maxlen=self.KEPT)
+        self._buffers: deque[ResultBuffer] = deque(maxlen=self.KEPT)
         for _ in range(2):
-            self._sheets.append(self._new())
-        self._idle = _holders(self._sheets[-1])
+            self._buffers.append(self._new())
+        self._idle = _holders(self._buffers[-1])
 
-    def take(self) -> Sheet:
-        """A sheet that nobody holds."""
-        for _ in range(len(self._sheets)):
-            sheet = self._sheets[0]
-            self._sheets.rotate(-1)
-            if _holders(sheet) <= self._idle:
-                return sheet
-        sheet = self._new()
-        self._sheets.append(sheet)
-        return sheet
+    def take(self) -> ResultBuffer:
+        """A buffer that nobody holds."""
+        for _ in range(len(self._buffers)):
+            buffer = self._buffers[0]
+            self._buffers.rotate(-1)
+            if _holders(buffer) <= self._idle:
+                return buffer
+        buffer = self._new()
+        self._buffers.append(buffer)
+        return buffer
 
-    def _new(self) -> Sheet:
-        return Sheet(self._model, self._table)
+    def _new(self) -> ResultBuffer:
+        return ResultBuffer(self._model, self._table)
 
 
 class Result:
@@ -192,6 +192,6 @@ def _read_only(array: Array) -> Array:
     return view
 
 
-def _holders(sheet: Sheet) -> int:
-    """How many references there are to a sheet's memory, by arrays that lie on it, and to what it shows."""
-    return sys.getrefcount(sheet.flat) + sys.getrefcount(sheet.shown)
+def _holders(buffer: ResultBuffer) -> int:
+    """How many references there are to a buffer's memory, by arrays that lie on it, and to what it shows."""
+    return sys.getrefcount(buffer.flat) + sys.getrefcount(buffer.shown)

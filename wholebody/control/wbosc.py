@@ -21,7 +21,7 @@ from wholebody.control.preparation import (
 )
 from wholebody.control.problem import Problem
 from wholebody.control.problem_layout import ProblemLayout
-from wholebody.control.result import Fault, Result, Sheets
+from wholebody.control.result import Fault, Result, ResultBuffers
 from wholebody.control.tuning import Settings
 from wholebody.errors import BadProblem
 from wholebody.model.model import Model
@@ -40,7 +40,7 @@ class Prepared:
     """A problem made ready for the loop."""
 
     table: ProblemLayout
-    sheets: Sheets
+    buffers: ResultBuffers
     handle: _kernels.Wbosc
 
 
@@ -115,12 +115,12 @@ class WBOSC(TabledController[Prepared, Result]):
         fault = begin_cycle(model, now.table, snapshot)
         if fault is not None:
             return self._safe(fault, snapshot, now)
-        sheet = now.sheets.take()
-        verdict = _kernels.control_wbosc_solve(now.handle, snapshot.handle, sheet.flat)
+        buffer = now.buffers.take()
+        verdict = _kernels.control_wbosc_solve(now.handle, snapshot.handle, buffer.flat)
         if verdict != SOLVED:
             return self._safe(explain(verdict, now.table, snapshot), snapshot, now)
-        result = Result(model, now.table, sheet.shown, self.limits)
-        self._last, self._written = result, sheet.flat
+        result = Result(model, now.table, buffer.shown, self.limits)
+        self._last, self._written = result, buffer.flat
         return result
 
     def _make_ready(self, problem: Problem) -> Prepared:
@@ -129,15 +129,15 @@ class WBOSC(TabledController[Prepared, Result]):
         table = ProblemLayout(problem, self.model)
         try_out(table, self.model)
         handle = _kernels.control_wbosc(table.handle, self._settings, cython_lapack.__pyx_capi__["dsyevd"])
-        return Prepared(table, Sheets(self.model, table), handle)
+        return Prepared(table, ResultBuffers(self.model, table), handle)
 
     def _safe(self, fault: Fault, snapshot: Snapshot, now: Prepared) -> Result:
         """The last safe command; before there was one, where the robot is, held by what gravity needs."""
         if self._last is not None:
             return self._last.instead(fault)
-        sheet = now.sheets.take()
-        hold_still(self.model, snapshot, self.limits, sheet)
-        return Result(self.model, now.table, sheet.shown, self.limits, fault)
+        buffer = now.buffers.take()
+        hold_still(self.model, snapshot, self.limits, buffer)
+        return Result(self.model, now.table, buffer.shown, self.limits, fault)
 
     @property
     def settings(self) -> Settings:

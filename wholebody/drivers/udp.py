@@ -46,7 +46,7 @@ def resolved(address: Address) -> Address:
 M = TypeVar("M", bound=Record)
 
 
-class Letter(Generic[M]):
+class RecordBytes(Generic[M]):
     """A record and its bytes."""
 
     def __init__(self, layout: np.dtype[M]) -> None:
@@ -75,7 +75,7 @@ class UdpRobot:
         self._wire = Datagrams(robot)
         self.counters: Counters = self._wire.counters
         self._newest = Newest(self.counters)
-        self._state, self._reference = Letter(robot.state_dtype()), Letter(robot.reference_dtype())
+        self._state, self._reference = RecordBytes(robot.state_dtype()), RecordBytes(robot.reference_dtype())
         self._sent = np.zeros(KEPT)
         self.latency = math.nan
         self.period = 0.0
@@ -215,7 +215,7 @@ class UdpServer:
         self._wire = Datagrams(robot, address)
         self.address, self.counters = self._wire.address, self._wire.counters
         self._newest = Newest(self.counters)
-        self._state, self._reference = Letter(robot.state_dtype()), Letter(robot.reference_dtype())
+        self._state, self._reference = RecordBytes(robot.state_dtype()), RecordBytes(robot.reference_dtype())
         self._controller: Address | None = None
         self._last_heard = -math.inf
         self._new, self._answer = False, 0  # whether there is a reference to write, and to which state

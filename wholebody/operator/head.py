@@ -100,7 +100,7 @@ LOOKING = {"UP": (0.0, 1.0), "DOWN": (0.0, -1.0), "LEFT": (1.0, 0.0), "RIGHT": (
 """Shares of pan and tilt."""
 ARRIVED = math.radians(2.0)
 ANSWERS = 0.2
-"""s in which a daemon that lives tells a state: everybody at the desk waits for it."""
+"""s in which a daemon that lives tells a state: the command server waits for it."""
 PATIENCE = 2.0
 """s that the head may take after it was told to be there."""
 

@@ -81,7 +81,7 @@ class Map:
         return (*self.walls, *self.objects.values())
 
     def ahead(self, x: float, y: float, heading: float) -> float:
-        """How far it is to the next thing straight ahead, m; infinite if there is none."""
+        """How far it is to the next object straight ahead, m; infinite if there is none."""
         return min((max(0.0, each.entry(x, y, heading)) for each in self.blocks), default=math.inf)
 
     def around(self, x: float, y: float, yaw: float) -> dict[str, float]:

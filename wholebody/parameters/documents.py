@@ -1,7 +1,7 @@
 """Document: a YAML file as plain data that remembers where each value stands, with the files that it includes.
 
 An `include:` at the top, one file or a list, takes what other files say, which may be told otherwise: mappings are
-merged key by key, lists of named things name by name, and everything else is replaced.
+merged key by key, lists of named objects name by name, and everything else is replaced.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Document:
     lines: dict[Place, str] = field(default_factory=dict)
 
     def where(self, place: Place) -> str:
-        """file:line of a value, or of the nearest thing around it."""
+        """file:line of a value, or of the nearest object around it."""
         for length in range(len(place), -1, -1):
             if place[:length] in self.lines:
                 return self.lines[place[:length]]

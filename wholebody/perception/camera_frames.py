@@ -48,7 +48,7 @@ def frame_record() -> np.dtype[CameraFrame]:
 
 
 @dataclass(frozen=True)
-class Sight:
+class CameraView:
     """From where a picture is seen: the camera's 4 × 4 frame in world, row by row, and the field of view, rad."""
 
     camera: tuple[float, ...]
@@ -62,7 +62,7 @@ class Frames:
         self._name = camera_channel(name)
         self._reader: Reader[CameraFrame] | None = None
         self._taken: float | None = None
-        self.sight: Sight | None = None  # of the last picture
+        self.view: CameraView | None = None  # of the last picture
 
     @property
     def age(self) -> float | None:
@@ -80,7 +80,7 @@ class Frames:
             self._reader = None
             return None
         message, self._taken = self._reader.message, self._reader.stamp
-        self.sight = Sight(tuple(message.camera.ravel().tolist()), message.field_of_view)
+        self.view = CameraView(tuple(message.camera.ravel().tolist()), message.field_of_view)
         return bytes(message.jpeg[: message.size])
 
 

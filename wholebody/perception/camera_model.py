@@ -78,7 +78,7 @@ class Lens:
     def as_measured(self, depth: Picture, bias: float, random: np.random.Generator) -> Picture:
         """A true depth picture as the stereo pair would have it: every disparity off by the bias and by scatter.
 
-        The scatter is one for the whole picture, as matching errs alike on all of a thing, and a little for each pixel.
+        The scatter is one for the whole picture, as matching errs alike on a whole object, and a little for each pixel.
         """
         off = bias + self.scatter * random.standard_normal() + 0.2 * self.scatter * random.standard_normal(depth.shape)
         disparity = self.focal * self.baseline / depth + off

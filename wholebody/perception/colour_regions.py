@@ -19,7 +19,7 @@ FRONT = 0.87
 PIXEL = 0.5
 """px by which the middle of a colour region is off."""
 NEARER = 0.04
-"""m that something is nearer than a thing whose part it hides; hands and parts of the thing itself may be a little."""
+"""m that something is nearer than an object of which it hides a part; hands and parts of the object may be a little."""
 BESIDE = 3
 """px around a colour region where that shows; at the very edge of it depths are mixed."""
 FEW = 3
@@ -27,7 +27,7 @@ FEW = 3
 KNOWN = 0.004
 """m by which half of a length is off that was seen in another picture."""
 ENDS = (2.0, 98.0)
-"""Percentiles of height where a thing ends: a few pixels of its edge may show what is behind it."""
+"""Percentiles of height where an object ends: a few pixels of its edge may show what is behind it."""
 UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -58,7 +58,7 @@ class Colour:
 
 @dataclass(frozen=True)
 class Look:
-    """A thing as one picture shows it: where it is in the camera, m, and how that is spread; radius and length, m.
+    """An object as one picture shows it: where it is in the camera, m, and how that is spread; radius and length, m.
 
     ends    whether its lower and its upper end are seen; if not, the picture cuts it off, or something nearer hides it
     sides   whether both of its sides are
@@ -98,7 +98,7 @@ class Look:
 def looks(
     picture: npt.NDArray[np.uint8], depth: Picture, colour: Colour, lens: Lens, up_in_camera: Array = UP
 ) -> list[Look]:
-    """The things of a colour in a picture, the largest first; each is taken for round and upright."""
+    """The objects of a colour in a picture, the largest first; each is taken for round and upright."""
     mask = colour.mask(picture)
     if not mask.any():
         return []
@@ -123,7 +123,7 @@ def _shifted(span: slice, by: int) -> slice:
 
 
 def _look(part: npt.NDArray[np.bool_], rows: slice, columns: slice, depth: Picture, lens: Lens, up: Array) -> Look:
-    """The near end of a thing fills more of the picture: its middle is that of its ends, not that of its pixels."""
+    """The near end of an object fills more of the picture: its middle is that of its ends, not that of its pixels."""
     down, across = np.nonzero(part)
     depths = depth[rows, columns][part]
     points = lens.points(columns.start + across, rows.start + down, depths)
@@ -143,7 +143,7 @@ def _look(part: npt.NDArray[np.bool_], rows: slice, columns: slice, depth: Pictu
 
 
 def _hidden(part: npt.NDArray[np.bool_], rows: slice, columns: slice, depth: Picture) -> tuple[bool, bool, bool]:
-    """Whether something nearer hides a thing below, above, and aside of where one sees it."""
+    """Whether something nearer hides an object below, above, and aside of where one sees it."""
     around = np.pad(part, BESIDE)
     near = np.pad(depth, BESIDE, constant_values=np.inf)
     near = near[rows.start : rows.stop + 2 * BESIDE, columns.start : columns.stop + 2 * BESIDE]

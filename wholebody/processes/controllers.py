@@ -15,7 +15,7 @@ from wholebody.behaviors import Walking, crawling_goals, reaching_goals, walking
 from wholebody.behaviors.crawling import Crawling, SupportDisplay
 from wholebody.behaviors.crawling_server import CrawlingServer
 from wholebody.behaviors.gait_parameters import crawling_parameters, walking_parameters
-from wholebody.behaviors.limb_server import NOBODY, LimbDesk, LimbServer
+from wholebody.behaviors.limb_server import NOBODY, LimbRequests, LimbServer
 from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.reaching_server import ReachingServer
 from wholebody.behaviors.walking_server import WalkingServer
@@ -155,10 +155,12 @@ def limbs(name: str = "", robot: str = "", *, ready: Ready) -> None:
         period = (connection.tick() - begun) / max(1, connection.state.tick - beat)
         server = LimbServer(loaded, posture_of(connection.state), period)
         ready()
-        serve_limbs(connection, server, LimbDesk(name, server), goes_on)
+        serve_limbs(connection, server, LimbRequests(name, server), goes_on)
 
 
-def serve_limbs(connection: Connection, server: LimbServer, desk: LimbDesk, goes_on: Callable[[], bool]) -> None:
+def serve_limbs(
+    connection: Connection, server: LimbServer, requests: LimbRequests, goes_on: Callable[[], bool]
+) -> None:
     """The loop: newest state, newest wishes, one step, one reference to the joints that were ever wished for."""
     looked, moved = -np.inf, np.zeros(len(server.follows), bool)
     for going in StateLoop(connection, goes_on):
@@ -166,9 +168,9 @@ def serve_limbs(connection: Connection, server: LimbServer, desk: LimbDesk, goes
             return
         now = connection.now
         if now - looked > LOOK_AROUND:
-            desk.look_around()
+            requests.look_around()
             looked = now
-        desk.listen(now)
+        requests.listen(now)
         positions = server.step(now)
         moved |= server.follows != NOBODY
         if moved.any():

@@ -57,7 +57,7 @@ PERIOD = 0.1
 QUALITY = 70
 LENS = Lens(WIDTH, HEIGHT, FIELD_OF_VIEW)
 SOUGHT = Colour(hue=308.0)
-"""Of the things that are to be found in our scenes."""
+"""Of the objects that are to be found in our scenes."""
 
 
 class Camera:
@@ -160,7 +160,7 @@ class Eye(Opened):
         depth = LENS.as_measured(self._camera.depth(), self._bias, self._random)
         found = looks(picture, depth, SOUGHT, LENS, up_in_camera=camera_to_world[2, :3])
         self._memory.see(time, found, depth, camera_to_world)
-        write_seen(time, self._memory.things, self._seen.message)
+        write_seen(time, self._memory.objects, self._seen.message)
         self._seen.put()
 
 

@@ -64,7 +64,7 @@ WALK = Role("walk", "controllers", "the walking controller", _doing("walk"))
 CRAWL = Role("crawl", "controllers", "the crawling controller", _doing("crawl"))
 ARMS = Role("arms", "controllers", "the controller of the arms", _doing("arms"))
 LIMBS = Role("limbs", "controllers", "merges what sources wish for limbs into one reference")
-CAMERA = Role("camera", "pictures", "draws what the camera of a simulated robot sees, and finds things in it")
+CAMERA = Role("camera", "pictures", "draws what the camera of a simulated robot sees, and finds objects in it")
 CARRIER = Role(
     "carrier", "carrier", "carries a controller's parameters over transports other than channels", each="controller"
 )

@@ -53,7 +53,7 @@ class Pace:
     refused: int  # commands that no joint can follow
     resets: int  # how often the physics became unstable and began anew
     waiting: bool  # whether there is no answer
-    trouble: str  # the last thing that was refused or unstable, in words
+    trouble: str  # the last object that was refused or unstable, in words
 
     @property
     def real_time(self) -> float:

@@ -308,10 +308,10 @@ def _paint(root: ET.Element) -> None:
 
 def _lower(root: ET.Element, robot: Robot, below: float) -> None:
     """Move all of the scene down."""
-    for thing in root.findall("worldbody/*"):
-        if thing.get("name") != robot.root:
-            x, y, z = (float(value) for value in thing.get("pos", "0 0 0").split())
-            thing.set("pos", text_of((x, y, z - below)))
+    for item in root.findall("worldbody/*"):
+        if item.get("name") != robot.root:
+            x, y, z = (float(value) for value in item.get("pos", "0 0 0").split())
+            item.set("pos", text_of((x, y, z - below)))
 
 
 def _sensors(root: ET.Element, robot: Robot) -> None:

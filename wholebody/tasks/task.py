@@ -80,7 +80,7 @@ class ForceRows:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Task(Packed):
-    """One thing the robot should do: an error to bring to zero, and the Jacobian of what it is an error of.
+    """One object the robot should do: an error to bring to zero, and the Jacobian of what it is an error of.
 
     It asks for ẍ* = kp e + kd (ẋ* − ẋ) + ki ∫e dt + ẍff, in as many rows as the error has. Without a damping given,
     kd = 2 √kp, critically damped, also when the stiffness is set anew. A gain is one number for all rows, or one for

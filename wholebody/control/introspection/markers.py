@@ -1,4 +1,4 @@
-"""Markers: where tasks want things to be and where they are, as data for any viewer."""
+"""Markers: where tasks want frames to be and where those are, as data for any viewer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics: the nine things a loop tells of itself (ControlIt!, Table C.2), each on a channel of its own.
+"""Topics: the nine topics on which a loop tells of itself (ControlIt!, Table C.2), each on a channel of its own.
 
 round_trip        s, from a command to its echo in the state
 command           the reference that was written, as it was written

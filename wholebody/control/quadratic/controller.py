@@ -26,7 +26,7 @@ from wholebody.control.quadratic.limits import Distances, contact_limits
 from wholebody.control.quadratic.memory import Memory
 from wholebody.control.quadratic.result import InfeasibleFault, Limit, QuadraticResult, limits_of
 from wholebody.control.quadratic.transition import Transition, Weights
-from wholebody.control.result import Fault, Sheets
+from wholebody.control.result import Fault, ResultBuffers
 from wholebody.control.tuning import Settings
 from wholebody.errors import BadProblem, Infeasible, UnknownName, WrongRecord
 from wholebody.kinematics.collision import Collisions
@@ -51,7 +51,7 @@ class Prepared:
     table: ProblemLayout
     memory: Memory
     handle: _kernels.Quadratic
-    sheets: Sheets
+    buffers: ResultBuffers
     fallback: Fallback
     transition: Transition
     limits: tuple[Limit, ...]
@@ -192,7 +192,7 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
             table,
             memory,
             handle,
-            Sheets(model, table),
+            ResultBuffers(model, table),
             Fallback(handle, memory),
             Transition(table, handle, memory.blend),
             limits_of(model, contacts.names),
@@ -239,22 +239,22 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
             self._distances.update(snapshot)
         if self._weights.advance():
             self._fill_weights(now)
-        sheet = now.sheets.take()
+        buffer = now.buffers.take()
         report = np.empty(len(now.memory.value) + len(now.weights))
-        verdict = _kernels.quadratic_solve(now.handle, snapshot.handle, sheet.flat, report)
+        verdict = _kernels.quadratic_solve(now.handle, snapshot.handle, buffer.flat, report)
         if verdict in (UNSETTLED, UNSETTLED_BLEND):
             verdict = self._fall_back(verdict, now)
             if verdict == SOLVED:
-                _kernels.quadratic_write(now.handle, snapshot.handle, sheet.flat, report)
+                _kernels.quadratic_write(now.handle, snapshot.handle, buffer.flat, report)
         if verdict != SOLVED:
             return self._safe(explain(verdict, now.table, snapshot), snapshot, now)
         slack, residual = report[: len(now.memory.value)], report[len(now.memory.value) :]
         if slack[now.hard].min(initial=0.0) < -TOLERATED:
             return self._refuse(slack, residual, snapshot, now)
-        result = QuadraticResult(model, now.table, sheet.shown, self.limits)
+        result = QuadraticResult(model, now.table, buffer.shown, self.limits)
         result.explain(self._names(now), slack, residual, now.memory.count("solved"))
-        self._last, self._written, self._newest = result, sheet.flat, now.transition
-        now.transition.note(result, sheet.shown.contact)
+        self._last, self._written, self._newest = result, buffer.flat, now.transition
+        now.transition.note(result, buffer.shown.contact)
         return result
 
     def _fall_back(self, verdict: int, now: Prepared) -> int:
@@ -289,9 +289,9 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
         """The last safe command; before there was one, where the robot is, held by what gravity needs."""
         if self._last is not None:
             return self._last.instead(fault)
-        sheet = now.sheets.take()
-        hold_still(self.model, snapshot, self.limits, sheet)
-        result = QuadraticResult(self.model, now.table, sheet.shown, self.limits, fault)
+        buffer = now.buffers.take()
+        hold_still(self.model, snapshot, self.limits, buffer)
+        result = QuadraticResult(self.model, now.table, buffer.shown, self.limits, fault)
         result.explain((), np.empty(0), np.empty(0), 0)
         return result
 

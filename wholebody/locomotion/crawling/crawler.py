@@ -1,6 +1,6 @@
 """Crawler: joints of a robot on wrists and knees, cycle by cycle, so that limbs and centre of mass follow a pattern.
 
-Commands lead the joints by what servos give way under the efforts of the motion (CrawlEfforts). Three things are fed
+Commands lead the joints by what servos give way under the efforts of the motion (CrawlEfforts). Three objects are fed
 back. Stiff limbs share the weight as their heights say, to a millimetre; so heights are twisted until the diagonals
 bear what they should. The centre of mass is led back to where it should be. And the plan waits for a limb that came
 down and is not felt yet; for ground that is not there it does not wait long.

@@ -33,7 +33,7 @@ class Command:
 
 
 def on_joint(verb: Verb) -> Callable[[Session, list[str]], None]:
-    """A command that asks for one thing, of the joint named, or of all."""
+    """A command that asks for one object, of the joint named, or of all."""
 
     def run(session: Session, arguments: list[str]) -> None:
         session.ask(verb, session.joint(arguments[0]) if arguments else ALL_JOINTS)

@@ -92,11 +92,15 @@ def goto(session: Session, arguments: list[str]) -> None:
 
 
 def _may_move(picture: Picture, goals: dict[int, float]) -> None:
-    if picture.stopped:
-        raise HardwareError("the robot is stopped; `resume` first")
+    _refuse_if_stopped(picture)
     off = [picture.joints[joint].name for joint in goals if not picture.joints[joint].on]
     if off:
         raise HardwareError(f"{', '.join(off)}: the controller is off; `ctrl {off[0]} on` first")
+
+
+def _refuse_if_stopped(picture: Picture) -> None:
+    if picture.stopped:
+        raise HardwareError("the robot is stopped; `resume` first")
 
 
 def _follow(session: Session, before: Picture, goals: dict[str, float]) -> None:
@@ -153,6 +157,7 @@ def _tell_arrival(
         return
     time.sleep(0.2)  # the daemon reports ten times a second
     after = session.look()
+    _refuse_if_stopped(after)
     refused = [kind for kind, count in after.refusals.items() if count > before.refusals.get(kind, 0)]
     reasons = [f"refused: {', '.join(refused)}"] if refused else []
     for view in after.joints:

@@ -1,7 +1,7 @@
-"""PageServer: the page, and a line to each of its viewers. Nothing of it is in a control loop.
+"""PageServer: the page, and a connection to each of its viewers. Nothing of it is in a control loop.
 
-A page speaks RCP: what it says is a line for the desk, and what it hears is the desk's answers; besides, it is shown
-poses and pictures as bytes, and news as JSON.
+A page speaks RCP: it sends lines to the command server and gets its answers; besides, it gets poses and pictures as
+bytes, and news as JSON.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from aiohttp import WSMsgType, web
 
 from wholebody.errors import WholebodyError
 from wholebody.operator.page import PORT, SILENCE
-from wholebody.operator.page.viewer import Kind, Viewer, desk_news, machines
-from wholebody.operator.rcp.command_server import Desk
+from wholebody.operator.page.viewer import Kind, Viewer, command_news, machines
+from wholebody.operator.rcp.command_server import CommandServer
 from wholebody.operator.rcp.server import LOCAL, UPDATE_EVERY
 
 LOG = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ STATIC = Path(__file__).parent / "static"
 POSES_PER_SECOND = 30.0
 PICTURES_PER_SECOND = 20.0
 NEWS_EVERY = 0.2
-"""s, of what the desk does; health comes every fifth time."""
+"""s, of what the command server does; health comes every fifth time."""
 MOST_VIEWERS = 50
 LONGEST = 4096
 """Bytes of what a page says."""
@@ -53,7 +53,7 @@ SAFE = {
 }
 
 
-class Sight(Protocol):
+class RobotView(Protocol):
     """What a page shows of a robot."""
 
     def drawing(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class Sight(Protocol):
     def picture(self) -> bytes | None:
         """What its camera sees, as JPEG; None if nothing is new."""
 
-    def whereabouts(self) -> dict[str, Any]:
+    def situation(self) -> dict[str, Any]:
         """Where it is and where it looks, as JSON; five times a second."""
 
     def news(self) -> dict[str, Any]:
@@ -73,16 +73,16 @@ class Sight(Protocol):
 
 
 class PageServer:
-    """Serves one robot, to everybody who looks; who may do what is the desk's business.
+    """Serves one robot, to everybody who looks; who may do what is the command server's business.
 
-    async with PageServer(sight, desk, port=8080) as server:
+    async with PageServer(view, commands, port=8080) as server:
         await server.serve()
     """
 
     def __init__(
         self,
-        sight: Sight,
-        desk: Desk,
+        view: RobotView,
+        commands: CommandServer,
         host: str = "127.0.0.1",
         port: int = PORT,
         tls: ssl.SSLContext | None = None,
@@ -92,7 +92,7 @@ class PageServer:
         """`called` are names of this machine that browsers may ask for, besides its addresses and its own name."""
         self._silence = silence
         self._called = {each.lower() for each in ("localhost", socket.gethostname(), host, *called)}
-        self._sight, self._desk, self._host, self._port, self._tls = sight, desk, host, port, tls
+        self._view, self._commands, self._host, self._port, self._tls = view, commands, host, port, tls
         self.viewers: set[Viewer] = set()
         self._runner: web.AppRunner | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -165,7 +165,7 @@ class PageServer:
         return answer
 
     async def _robot(self, request: web.Request) -> web.Response:
-        return web.json_response({**self._sight.drawing(), "machines": machines()}, headers=SAFE, dumps=as_json)
+        return web.json_response({**self._view.drawing(), "machines": machines()}, headers=SAFE, dumps=as_json)
 
     async def _line(self, request: web.Request) -> web.StreamResponse:
         """A page's line, which only a page of ours may open."""
@@ -176,7 +176,7 @@ class PageServer:
             raise web.HTTPServiceUnavailable(text="too many pages are open")
         line = web.WebSocketResponse(max_msg_size=LONGEST, heartbeat=20.0)
         await line.prepare(request)
-        session = self._desk.open(request.remote in LOCAL, time.monotonic(), self._silence, request.remote or "")
+        session = self._commands.open(request.remote in LOCAL, time.monotonic(), self._silence, request.remote or "")
         viewer = Viewer(line, session, request.transport)
         self.viewers.add(viewer)
         viewer.show("session", json.dumps({"session": session.number}))
@@ -184,14 +184,14 @@ class PageServer:
             async for message in line:
                 if message.type is not WSMsgType.TEXT:
                     break
-                self._desk.line(session, message.data, time.monotonic())
+                self._commands.line(session, message.data, time.monotonic())
                 self._tell_all()
                 if session.closing:
                     break
                 await asyncio.sleep(0)  # others wait, too
         finally:
             self.viewers.discard(viewer)
-            self._desk.close(session, time.monotonic())
+            self._commands.close(session, time.monotonic())
             await viewer.close()
         return line
 
@@ -214,7 +214,7 @@ class PageServer:
                 broken = repr(error)
 
     def _update(self) -> None:
-        self._desk.tick(time.monotonic())
+        self._commands.tick(time.monotonic())
         self._tell_all()
 
     def _tell_all(self) -> None:
@@ -222,22 +222,22 @@ class PageServer:
             viewer.tell()
 
     def _show_poses(self) -> None:
-        if self.viewers and (poses := self._sight.poses()) is not None:
+        if self.viewers and (poses := self._view.poses()) is not None:
             for viewer in self.viewers:
                 viewer.show_binary(Kind.POSES, poses)
 
     def _show_picture(self) -> None:
-        if self.viewers and (picture := self._sight.picture()) is not None:
+        if self.viewers and (picture := self._view.picture()) is not None:
             for viewer in self.viewers:
                 viewer.show_binary(Kind.PICTURE, picture)
 
     def _show_news(self) -> None:
         if self.viewers:
-            self._show("desk", {"desk": desk_news(self._desk), **self._sight.whereabouts()})
+            self._show("commands", {"commands": command_news(self._commands), **self._view.situation()})
 
     def _show_health(self) -> None:
         if self.viewers:
-            self._show("news", self._sight.news())
+            self._show("news", self._view.news())
 
     def _show(self, what: str, news: dict[str, Any]) -> None:
         text = as_json(news)

@@ -1,4 +1,4 @@
-"""Viewer: one open page, a session at the desk; lines are sent to it in order, of everything else the newest wins."""
+"""Viewer: one open page, a session of the command server; lines are sent in order, of all else the newest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from wholebody.operator.rcp.command_server import Desk
+from wholebody.operator.rcp.command_server import CommandServer
 from wholebody.operator.rcp.orders import QUEUE, SERVER, Machine
 from wholebody.operator.rcp.server import MOST_UNSENT
 from wholebody.operator.rcp.session import Session
@@ -45,7 +45,7 @@ class Viewer:
         self._ending: asyncio.Task[None] | None = None
 
     def tell(self) -> None:
-        """Send what the desk has for it."""
+        """Send what the command server has for it."""
         if self.session.outbox:
             self.lines += self.session.outbox
             self._unsent += sum(map(len, self.session.outbox))
@@ -70,7 +70,7 @@ class Viewer:
         await self._end()
 
     def _end(self) -> asyncio.Task[None]:
-        """The same, while nobody waits for it; the desk may have it closed."""
+        """The same, while nobody waits for it; the command server may have it closed."""
         self._ending = self._ending or asyncio.create_task(self._say_good_bye())
         return self._ending
 
@@ -108,18 +108,18 @@ class Viewer:
                         await self.socket.send_str(message)
 
 
-def desk_news(desk: Desk) -> dict[str, Any]:
+def command_news(commands: CommandServer) -> dict[str, Any]:
     """As JSON; the newest order first."""
-    orders = desk.orders
+    orders = commands.orders
     return {
-        "holder": desk.holder.user if desk.holder else "",
-        "holder_session": desk.holder.number if desk.holder else 0,
-        "viewers": len(desk.sessions),
+        "holder": commands.holder.user if commands.holder else "",
+        "holder_session": commands.holder.number if commands.holder else 0,
+        "viewers": len(commands.sessions),
         "state": orders.machine.state,
-        "server": desk.machine.state,
+        "server": commands.machine.state,
         "current": orders.current.number if orders.current else 0,
         "choices": orders.choices,
-        "troubles": desk.troubles,
+        "troubles": commands.troubles,
         "waiting": [{"number": each.number, "line": str(each.order)} for each in orders.waiting],
         "log": [
             {"number": each.number, "line": each.line, "stage": each.stage, "text": each.text}

@@ -1,4 +1,4 @@
-"""Desk: who is connected, and the answer to every line. It waits for nobody; the server does that."""
+"""CommandServer: who is connected, and the answer to every line. It waits for nobody; the server does that."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STOPS = (["STOP"], ["DIRECT", "STOP"])
 
 @dataclass(frozen=True)
 class Rules:
-    """How patient the desk is."""
+    """How patient the command server is."""
 
     control_timeout: float = 30.0
     """s of silence after which control is lost, and the robot stopped"""
@@ -51,7 +51,7 @@ class Rules:
     """s in which a connection must say CONNECT, or it is closed: those who never do would take the places of others"""
 
 
-class Desk:
+class CommandServer:
     """Takes lines, gives lines; `outbox` of each session is what is to be sent to it."""
 
     def __init__(self, body: Body, users: Users | None = None, rules: Rules | None = None) -> None:

@@ -9,7 +9,7 @@ from wholebody.operator.rcp.users import Role
 
 
 class Negotiation:
-    """Control is asked for, given back and lost; what the robot does then is the desk's business."""
+    """Control is asked for, given back and lost; what the robot does then is the command server's business."""
 
     def __init__(self) -> None:
         self.machine = Machine(SERVER)

@@ -1,6 +1,6 @@
 """Server: RCP over TCP. One line one command, many clients; a slow one harms nobody but itself.
 
-async with Server(desk, port=7878) as server:
+async with Server(commands, port=7878) as server:
     await server.serve()
 """
 
@@ -14,7 +14,7 @@ import time
 from types import TracebackType
 from typing import Self
 
-from wholebody.operator.rcp.command_server import Desk
+from wholebody.operator.rcp.command_server import CommandServer
 from wholebody.operator.rcp.grammar import LONGEST
 from wholebody.operator.rcp.session import Session
 
@@ -37,9 +37,9 @@ class Server:
     """Listens on this machine only, unless told otherwise; encrypted if it is given a certificate."""
 
     def __init__(
-        self, desk: Desk, host: str = "127.0.0.1", port: int = PORT, tls: ssl.SSLContext | None = None
+        self, commands: CommandServer, host: str = "127.0.0.1", port: int = PORT, tls: ssl.SSLContext | None = None
     ) -> None:
-        self.desk, self._host, self._port, self._tls = desk, host, port, tls
+        self.commands, self._host, self._port, self._tls = commands, host, port, tls
         self._writers: dict[int, asyncio.StreamWriter] = {}
         self._listening: asyncio.Server | None = None
         self._updating: asyncio.Task[None] | None = None
@@ -80,7 +80,7 @@ class Server:
 
     async def _update(self) -> None:
         while True:
-            self.desk.tick(time.monotonic())
+            self.commands.tick(time.monotonic())
             self._send_all()
             await asyncio.sleep(UPDATE_EVERY)
 
@@ -93,13 +93,13 @@ class Server:
         _miss_soon(writer.get_extra_info("socket"))
         peer = writer.get_extra_info("peername")
         address = peer[0] if peer else ""
-        session = self.desk.open(address in LOCAL, time.monotonic(), address=address)
+        session = self.commands.open(address in LOCAL, time.monotonic(), address=address)
         self._writers[session.number] = writer
         try:
             lines = Lines()
             while not session.closing and (data := await reader.read(CHUNK)):
                 for number, line in enumerate(lines.take(data), 1):
-                    self.desk.line(session, line, time.monotonic())
+                    self.commands.line(session, line, time.monotonic())
                     if session.closing:
                         break
                     if number % AT_ONCE == 0:
@@ -108,7 +108,7 @@ class Server:
         except (OSError, asyncio.CancelledError):
             pass  # a line that is cut by them, or by the end of the server, which needs no more of this task
         finally:
-            self.desk.close(session, time.monotonic())
+            self.commands.close(session, time.monotonic())
             self._send(session)
             del self._writers[session.number]
             writer.close()
@@ -122,7 +122,7 @@ class Server:
     def _send_all(self) -> None:
         """Those who came by others than this server hear from them."""
         for number in list(self._writers):
-            session = self.desk.sessions.get(number)
+            session = self.commands.sessions.get(number)
             if session is not None and session.outbox:
                 self._send(session)
             if session is not None and session.closing:

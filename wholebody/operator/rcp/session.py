@@ -1,4 +1,4 @@
-"""Session: one connection to the desk, and the answer that it waits for."""
+"""Session: one connection to the command server, and the answer that it waits for."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Telling:
 
     @contextlib.contextmanager
     def goes_on(self) -> Iterator[None]:
-        """Whatever a body raises, the desk goes on; it is told once, not in every tick."""
+        """Whatever a body raises, the command server goes on; it is told once, not in every tick."""
         try:
             yield
         except Exception as error:

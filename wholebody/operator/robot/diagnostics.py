@@ -12,8 +12,8 @@ from wholebody.drivers import Names
 from wholebody.messages import Report, State, Status, labels
 from wholebody.operator.map import Map
 from wholebody.operator.monitor.status_view import FAULTS, sensor_views, words
-from wholebody.operator.robot.localization import Sighting
-from wholebody.perception.objects import Sighted
+from wholebody.operator.robot.localization import PlaceEstimate
+from wholebody.perception.objects import SeenObject
 
 LOOK_EVERY = 0.2
 """s"""
@@ -25,7 +25,7 @@ SILENT = 1.0
 """s without a state after which a robot is silent."""
 
 
-class Troubles:
+class Diagnostics:
     """Of the robot of a name; `doing` says what its walking controller does, and None if none runs."""
 
     def __init__(self, name: str, doing: Callable[[], Doing | None]) -> None:
@@ -89,19 +89,19 @@ def of_state(state: State) -> dict[str, str]:
     return readings | {"time": f"{state.time:.3f}"}
 
 
-def of_place(sighting: Sighting, map: Map) -> dict[str, str]:
+def of_place(estimate: PlaceEstimate, map: Map) -> dict[str, str]:
     """Where the robot faces, how fast it goes, and how far it is to what is ahead, to the left, behind and right."""
-    around = map.around(*sighting.place)
+    around = map.around(*estimate.place)
     return {
-        "heading": f"{sighting.place.yaw:.3f}",
-        "speed": f"{sighting.speed:.3f}",
+        "heading": f"{estimate.place.yaw:.3f}",
+        "speed": f"{estimate.speed:.3f}",
         **{side: f"{far:.2f}" if math.isfinite(far) else "free" for side, far in around.items()},
     }
 
 
-def of_things(things: Sequence[Sighted]) -> dict[str, str]:
-    """Each thing that was seen as four numbers, m: x, y, the standard deviation of its place, and its radius."""
+def of_objects(objects: Sequence[SeenObject]) -> dict[str, str]:
+    """Each object that was seen as four numbers, m: x, y, the standard deviation of its place, and its radius."""
     return {
         f"seen.{each.name}": f"{each.position[0]:.3f} {each.position[1]:.3f} {each.deviation:.4f} {each.radius:.3f}"
-        for each in things
+        for each in objects
     }

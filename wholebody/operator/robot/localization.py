@@ -1,4 +1,4 @@
-"""Whereabouts: where a running robot is on the map, from what is known best, and how sure that is."""
+"""Localization: where a running robot is on the map, from what is known best, and how sure that is."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AVERAGED = 1.6
 """s: two steps of a robot that is as tall as a child."""
 
 
-class Sighting(NamedTuple):
+class PlaceEstimate(NamedTuple):
     """Where the robot is, m, m, rad; how fast it goes, m/s; how sure that is, 0 to 1."""
 
     place: Place
@@ -51,7 +51,7 @@ class Pace:
         return math.dist(before[:2], place[:2]) / (time - since) if time > since else 0.0
 
 
-class Whereabouts:
+class Localization:
     """The base's pose where the state knows it, or else the legs; failing that, what they have walked by plan.
 
     What somebody says who knows better shifts it; one is less sure the further the robot walks after that.
@@ -64,7 +64,7 @@ class Whereabouts:
         self._told = 1.0
         self._walked = 0.0
         self._last: Place | None = None
-        self._seen: Sighting | None = None
+        self._seen: PlaceEstimate | None = None
         self._looked = 0.0
         self._pace = Pace()
 
@@ -72,14 +72,14 @@ class Whereabouts:
         """The newest state; None if there is none."""
         return self._state.take()
 
-    def sight(self) -> Sighting:
+    def estimate(self) -> PlaceEstimate:
         """Where it is now, or was a few milliseconds ago: people ask often."""
         now = time.monotonic()
         if self._seen is None or now > self._looked + FRESH:
             self._seen, self._looked = self._look(), now
         return self._seen
 
-    def _look(self) -> Sighting:
+    def _look(self) -> PlaceEstimate:
         state, base = self.state(), self.base()
         known = state is not None and state.base.known
         if base is None:
@@ -89,7 +89,7 @@ class Whereabouts:
         speed = 0.0 if state is None else self._pace.at(state.time, place)
         self._walk(place)
         sure = self._told if known else self._told * 0.5 ** (self._walked / HALF_AS_SURE)
-        return Sighting(Place(place.x + self._shift[0], place.y + self._shift[1], place.yaw), speed, sure)
+        return PlaceEstimate(Place(place.x + self._shift[0], place.y + self._shift[1], place.yaw), speed, sure)
 
     def base(self) -> Array | None:
         """The base's 4 × 4 frame in the state's world, or the legs'; None if neither knows."""
@@ -106,7 +106,7 @@ class Whereabouts:
 
     def correct(self, position: Position) -> None:
         """Somebody knows better."""
-        here = self.sight().place
+        here = self.estimate().place
         self._shift = self._shift[0] + position.x - here.x, self._shift[1] + position.y - here.y
         self._told, self._walked, self._seen = position.confidence, 0.0, None
 

@@ -1,4 +1,4 @@
-"""Handwork: what hands do before a thing that was seen: stand as an arm wants it, come to the thing, and go away."""
+"""Manipulation: how hands come to an object that was seen, once the robot stands right for the arm, and go away."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from wholebody.behaviors.arms import Arm, Reach
 from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.reaching_client import ReachingClient
 from wholebody.errors import NoController, Refused
-from wholebody.operator.robot.navigation import Errands
-from wholebody.operator.robot.object_search import Looking, Point
+from wholebody.operator.robot.navigation import Navigation
+from wholebody.operator.robot.object_search import ObjectSearch, Point
 from wholebody.operator.robot.steps import Moved, Step
-from wholebody.perception.objects import Sighted
+from wholebody.perception.objects import SeenObject
 from wholebody.robots.robot import Array
 
 CLEAR = 0.10
-"""m between palm and thing on the way there."""
+"""m between palm and object on the way there."""
 BEFORE = 0.15
-"""m short of a thing where a hand comes up beside it, or goes down: straight it would run into it."""
+"""m short of an object where a hand comes up beside it, or goes down: straight it would run into it."""
 ATTEMPTS = 5
 BACK = 0.35
 """m that it steps back from a stand before it turns."""
@@ -30,7 +30,7 @@ BACK = 0.35
 
 @dataclass(frozen=True)
 class Held:
-    """A thing in a hand."""
+    """An object in a hand."""
 
     name: str
     side: str
@@ -38,11 +38,11 @@ class Held:
     beside: float  # m from its middle to the palm
 
 
-class Handwork:
+class Manipulation:
     """Of a robot whose arms are moved by a controller of their own; `held` is what is in a hand."""
 
-    def __init__(self, name: str, looking: Looking, hands: Reaching) -> None:
-        self._name, self.looking, self._hands = name, looking, hands
+    def __init__(self, name: str, search: ObjectSearch, hands: Reaching) -> None:
+        self._name, self.search, self._hands = name, search, hands
         self._client: ReachingClient | None = None
         self.held: Held | None = None
 
@@ -57,8 +57,8 @@ class Handwork:
         return self._hands.robot.posture("stand")
 
     def complaint(self, name: str) -> str:
-        """Why nothing can be done with a thing at all."""
-        if self.looking.thing(name) is None:
+        """Why nothing can be done with an object at all."""
+        if self.search.item(name) is None:
             return f"nobody has said what the {name} is; GOTO OBJECT({name}) asks"
         try:
             self.connected()
@@ -66,45 +66,45 @@ class Handwork:
             return str(error)
         return ""
 
-    def must_see(self, name: str) -> Sighted:
-        """A thing that was seen."""
-        thing = self.looking.thing(name)
-        if thing is None:
+    def must_see(self, name: str) -> SeenObject:
+        """An object that was seen."""
+        item = self.search.item(name)
+        if item is None:
             raise Refused(f"the {name} is not in view; look again")
-        return thing
+        return item
 
-    def stand_before(self, place: Point, spot: Array, errands: Errands) -> Iterator[Step]:
+    def stand_before(self, place: Point, spot: Array, navigation: Navigation) -> Iterator[Step]:
         """Walk until a place in world is where an arm wants it, x and y in the base."""
         for _ in range(ATTEMPTS):
-            off = self.looking.in_base(place)[:2] - spot
+            off = self.search.in_base(place)[:2] - spot
             if stands_well(off):
                 return
-            yield errands.go(*off)
+            yield navigation.go(*off)
 
-    def stand_before_thing(self, name: str, spot: Array, errands: Errands) -> Iterator[Step]:
+    def stand_before_object(self, name: str, spot: Array, navigation: Navigation) -> Iterator[Step]:
         """The same, with a look at it each time."""
         for _ in range(ATTEMPTS):
-            yield from self.looking.at(name)
-            off = self.looking.in_base(self.must_see(name).position)[:2] - spot
+            yield from self.search.at(name)
+            off = self.search.in_base(self.must_see(name).position)[:2] - spot
             if stands_well(off):
                 return
-            yield errands.go(*off)
+            yield navigation.go(*off)
 
     def reach(self, side: str, place: Point, standoff: float, above: float = 0.0, before: float = 0.0) -> Step:
         """Bring the palm beside a place in world, as seen from where the base is now: it gives way to the arm.
 
         above, before  m by which it stays over the place, and short of it
         """
-        x, y, z = self.looking.in_base((place[0], place[1], place[2] + above))
+        x, y, z = self.search.in_base((place[0], place[1], place[2] + above))
         return Moved(self.connected(), self.connected().reach(side, (x - before, y, z), standoff))
 
     def beside(self, side: str, place: Point) -> float | None:
         """How far, m, a palm is beside a place in world as its joints are: an arm gives way; None if nobody knows."""
-        positions = self.looking.positions()
+        positions = self.search.positions()
         if positions is None:
             return None
         palm = self.arms[side].palm(positions)
-        return float(palm[:3, 2] @ (palm[:3, 3] - self.looking.in_base(place)))
+        return float(palm[:3, 2] @ (palm[:3, 3] - self.search.in_base(place)))
 
     def connected(self) -> ReachingClient:
         """The arms' controller; NoController if none runs."""
@@ -169,9 +169,9 @@ class ArmOffer:
 def offers(
     arms: Iterable[Arm], posture: Array, thing_in_base: Array, spot: Callable[[Arm], Array], standoff: float
 ) -> list[ArmOffer]:
-    """What each arm can do with a thing: the possible before the others, then the nearer, then the nimbler.
+    """What each arm can do with an object: the possible before the others, then the nearer, then the nimbler.
 
-    spot  where an arm wants the thing, x and y in the base
+    spot  where an arm wants the object, x and y in the base
     """
     found = [_offer(arm, posture, thing_in_base, spot(arm), standoff) for arm in arms]
     return sorted(

@@ -1,6 +1,6 @@
-"""Errands: what people ask, as orders to the walking controller, one after the other; each is yielded when it is given.
+"""Navigation: movements and places as goals of the walking controller, one after the other; each is yielded when given.
 
-for step in Errands(...).goto(2.0, 1.0):
+for step in Navigation(...).goto(2.0, 1.0):
     wait until step.reports() has a final one
 """
 
@@ -17,7 +17,7 @@ from wholebody.errors import NoController, Refused, WholebodyError
 from wholebody.locomotion.walking.footsteps import Place
 from wholebody.operator.map import Map, Way
 from wholebody.operator.rcp.commands import Drive, Move
-from wholebody.operator.robot.localization import Whereabouts
+from wholebody.operator.robot.localization import Localization
 from wholebody.operator.robot.settings import BodySettings
 from wholebody.operator.robot.steps import Step, Walked
 
@@ -30,10 +30,10 @@ ATTEMPTS = 4
 _WALKING = {"FORWARD": (1.0, 0.0), "BACKWARD": (-1.0, 0.0), "LEFT": (0.0, 1.0), "RIGHT": (0.0, -1.0)}
 
 
-class Errands:
+class Navigation:
     """Of a robot whose walking controller runs."""
 
-    def __init__(self, client: WalkingClient, where: Whereabouts, map: Map, settings: BodySettings) -> None:
+    def __init__(self, client: WalkingClient, where: Localization, map: Map, settings: BodySettings) -> None:
         self._client, self._where, self._map, self._settings = client, where, map, settings
 
     def move(self, move: Move) -> Iterator[Step]:
@@ -79,7 +79,7 @@ class Errands:
 
     def way(self, x: float, y: float) -> Way:
         """What one meets on the straight way to a place."""
-        here = self._where.sight().place
+        here = self._where.estimate().place
         return self._map.way(here.x, here.y, x, y, self._settings.goto.range)
 
     def stand(self) -> Iterator[Step]:
@@ -99,7 +99,7 @@ class Errands:
 
     def _way(self, x: float, y: float, short: float) -> tuple[Way, Place]:
         """The way to a place, or short of it, as far as it is free, and where that ends, seen from the robot."""
-        here, way = self._where.sight().place, self.way(x, y)
+        here, way = self._where.estimate().place, self.way(x, y)
         if (far := math.dist(here[:2], (x, y)) - short) < way.distance:
             way = Way(far)
         heading = math.atan2(y - here.y, x - here.x)

@@ -1,4 +1,4 @@
-"""Looking: what the robot has seen, as people talk of it; and how it looks at a thing until it is sure where it is."""
+"""ObjectSearch: what the robot has seen, by the names that people gave it; and looking until a place is sure."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 from wholebody.errors import Refused
 from wholebody.locomotion.walking.footsteps import Place
 from wholebody.operator.head import HeadMover
-from wholebody.operator.robot.localization import Whereabouts
+from wholebody.operator.robot.localization import Localization
 from wholebody.operator.robot.steps import Step, Until
-from wholebody.perception.objects import ACCURATE, Sighted, Sightings
+from wholebody.perception.objects import ACCURATE, SeenObject, SeenObjects
 from wholebody.robots import Robot
 from wholebody.robots.geometry import placements
 from wholebody.robots.robot import Array
 
 PATIENCE = 15.0
-"""s that it looks at one thing, of the robot's time and of ours: a simulation may be faster than its camera."""
+"""s that it looks at one object, of the robot's time and of ours: a simulation may be faster than its camera."""
 FRESH = 0.4
 """s of looks, at least, once the head points there."""
 AIMED = math.radians(5.0)
-"""How far a thing may turn out to be aside of where the head points, before it points there anew."""
+"""How far an object may turn out to be aside of where the head points, before it points there anew."""
 THERE = 0.08
 """m from where it was put at which a thing is still there."""
 NONE = "none_of_these"
@@ -31,19 +31,19 @@ NONE = "none_of_these"
 Point = tuple[float, float, float]
 
 
-class Looking:
-    """Candidates by the names that perception gives them, and things by the names that people gave."""
+class ObjectSearch:
+    """Candidates by the names that perception gives them, and objects by the names that people gave."""
 
-    def __init__(self, robot: Robot, name: str, where: Whereabouts, head: HeadMover) -> None:
-        self._sightings, self._where, self._head = Sightings(name), where, head
+    def __init__(self, robot: Robot, name: str, where: Localization, head: HeadMover) -> None:
+        self._seen_objects, self._where, self._head = SeenObjects(name), where, head
         self.clock = time.monotonic
         self._called: dict[str, str] = {}
         self._told: dict[str, bool] = {}
         self._eye = self._eye_in_base(robot)
 
-    def all(self) -> tuple[Sighted, ...]:
+    def all(self) -> tuple[SeenObject, ...]:
         """Everything that was seen."""
-        return self._sightings.newest()
+        return self._seen_objects.newest()
 
     def names(self) -> dict[str, str]:
         """What people call each candidate that they have named."""
@@ -63,8 +63,8 @@ class Looking:
         """Nobody knows any more which candidate has a name: it was carried away from there."""
         self._called.pop(name, None)
 
-    def thing(self, name: str) -> Sighted | None:
-        """The thing of a name, or a candidate; None if nobody has said which it is, or if it is not there any more."""
+    def item(self, name: str) -> SeenObject | None:
+        """The object of a name, or a candidate; None if nobody has said which it is, or if it is not there any more."""
         wanted = self._called.get(name, name)
         return next((each for each in self.all() if each.name == wanted), None)
 
@@ -75,9 +75,9 @@ class Looking:
             raise Refused("nobody knows where the robot is: it has no way to tell before it stands on its legs")
         return np.asarray(base_to_world[:3, :3].T @ (np.array(position_in_world) - base_to_world[:3, 3]))
 
-    def on_map(self, thing: Sighted) -> tuple[float, float]:
+    def on_map(self, item: SeenObject) -> tuple[float, float]:
         """Where a thing is on the map, m: that is shifted if somebody knew better where the robot is."""
-        return self._where.on_map(*thing.position[:2])
+        return self._where.on_map(*item.position[:2])
 
     def off_map(self, x: float, y: float) -> tuple[float, float]:
         """A place on the map in the state's world, m."""
@@ -87,7 +87,7 @@ class Looking:
     @property
     def here(self) -> Place:
         """Where the robot is on the map, and how it is turned."""
-        return self._where.sight().place
+        return self._where.estimate().place
 
     def positions(self) -> Array | None:
         """Of all joints, as measured; None if nobody tells."""
@@ -100,18 +100,18 @@ class Looking:
         return 0.0 if state is None else state.time
 
     def at(self, name: str) -> Iterator[Step]:
-        """Point the head at a thing, and look until one is sure enough to grasp it."""
+        """Point the head at an object, and look until one is sure enough to grasp it."""
         yield from self.roughly(name, ACCURATE)
 
     def roughly(self, name: str, deviation: float) -> Iterator[Step]:
-        """Point the head at a thing, and look until one knows its place to a standard deviation, m."""
+        """Point the head at an object, and look until one knows its place to a standard deviation, m."""
 
         def sure() -> bool:
-            seen = self.thing(name)
+            seen = self.item(name)
             return seen is not None and seen.deviation <= deviation and seen.visible
 
         def complaint() -> str:
-            seen = self.thing(name)
+            seen = self.item(name)
             if seen is None or not seen.visible:
                 return f"the {name} is not in view; look again"
             if seen.deviation <= deviation:
@@ -121,7 +121,7 @@ class Looking:
         place = [self.must_know(name).position]
 
         def there() -> Point:
-            seen = self.thing(name)
+            seen = self.item(name)
             place[0] = place[0] if seen is None else seen.position
             return place[0]
 
@@ -157,7 +157,7 @@ class Looking:
                 return False
             since = min(since, self.now())
             newest = self.all()  # also takes the time of it
-            return bool(newest) and self._sightings.time >= since + FRESH
+            return bool(newest) and self._seen_objects.time >= since + FRESH
 
         begin, started = self.now(), self.clock()
 
@@ -172,25 +172,25 @@ class Looking:
         return math.atan2(y, x), math.atan2(z, math.hypot(x, y))
 
     def remarks(self) -> Iterator[str]:
-        """What is worth telling since it was last asked: things seen for the first time, or accurately at last."""
+        """What is worth telling since it was last asked: objects seen for the first time, or accurately at last."""
         for each in self.all():
             if each.name not in self._told or (each.accurate and not self._told[each.name]):
                 self._told[each.name] = each.accurate
                 yield f"{self.in_words(each)}"
 
-    def in_words(self, thing: Sighted) -> str:
+    def in_words(self, item: SeenObject) -> str:
         """Where a thing is, and how sure that is."""
-        far = math.dist(self.here[:2], self.on_map(thing))
-        verdict = "accurate enough to grasp" if thing.accurate else "look again"
-        name = self.names().get(thing.name, thing.name)
-        return f"{name} {far:.2f} m away ± {thing.deviation * 1000:.0f} mm: {verdict}"
+        far = math.dist(self.here[:2], self.on_map(item))
+        verdict = "accurate enough to grasp" if item.accurate else "look again"
+        name = self.names().get(item.name, item.name)
+        return f"{name} {far:.2f} m away ± {item.deviation * 1000:.0f} mm: {verdict}"
 
-    def must_know(self, name: str) -> Sighted:
-        """The thing of a name, or a candidate, that is still where it was."""
-        thing = self.thing(name)
-        if thing is None:
+    def must_know(self, name: str) -> SeenObject:
+        """The object of a name, or a candidate, that is still where it was."""
+        item = self.item(name)
+        if item is None:
             raise Refused(f"the {name} is not where it was; look around, and say GOTO OBJECT({name}) again")
-        return thing
+        return item
 
     def _eye_in_base(self, robot: Robot) -> Array:
         cameras = robot.sensors_of("camera")

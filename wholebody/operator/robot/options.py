@@ -15,7 +15,7 @@ from wholebody.behaviors.arms import hands
 from wholebody.channels import Channel
 from wholebody.channels.owned import Opened
 from wholebody.drivers import Names
-from wholebody.errors import BadConfiguration, DeskTaken, TooManyWriters, UnknownName
+from wholebody.errors import BadConfiguration, CommandsTaken, TooManyWriters, UnknownName
 from wholebody.operator.map import Block, Map, read_map
 from wholebody.operator.rcp.users import ROLES, User, entry, read_users
 from wholebody.operator.rcp.users import Role as UserRole
@@ -65,7 +65,7 @@ def _has_objects(scene: str) -> bool:
 def camera(name: str, wanted: bool, pictures: bool = True) -> Iterator[None]:
     """The camera of a simulated robot, drawn beside us; real ones have their own.
 
-    If nobody wants pictures it is there to find things, and only where there are any.
+    If nobody wants pictures it is there to find objects, and only where there are any.
     """
     plan = plan_of(name)
     simulated = plan is not None and plan.behind == "simulator"
@@ -104,25 +104,25 @@ def new_user(name: str, role: str) -> tuple[str, str]:
     return entry(User.new(name, UserRole(ROLES[role]), secret)), secret
 
 
-class DeskPlace(Opened):
-    """Holds the place until it is closed; DeskTaken if somebody else does."""
+class CommandPlace(Opened):
+    """Holds the place until it is closed; CommandsTaken if somebody else does."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self._robot = Names(name).robot
-        self._name = f"{self._robot}.desk"
+        self._name = f"{self._robot}.commands"
         try:
             self._announcement = self._writer(self._name, messages.event(), writers=1)
         except TooManyWriters:
             self.close()
-            raise DeskTaken(
+            raise CommandsTaken(
                 f"people talk to '{self._robot}' elsewhere already: {self._elsewhere()}; use that, or end it first"
             ) from None
 
     def announce(self, where: str) -> None:
         """Say where people can talk to the robot."""
         message = self._announcement.message
-        message.time, message.source, message.name = time.monotonic(), "desk", "open"
+        message.time, message.source, message.name = time.monotonic(), "commands", "open"
         message.text = f"{where}, process {os.getpid()}"
         self._announcement.put()
 

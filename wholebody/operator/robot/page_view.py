@@ -1,4 +1,4 @@
-"""PageSight: what the operator page shows of a running robot."""
+"""PageView: what the operator page shows of a running robot."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from wholebody.operator.robot.robot import WalkingBody
 from wholebody.operator.robot.settings import Listed
 from wholebody.operator.robot.subscriptions import StateMachines, TaskMarkers
 from wholebody.perception.camera_frames import Frames
-from wholebody.perception.objects import Sighted
+from wholebody.perception.objects import SeenObject
 from wholebody.robots import Robot
 
 
-class PageSight:
-    """A Sight (operator/page/server.py)."""
+class PageView:
+    """A RobotView (operator/page/server.py)."""
 
     def __init__(self, body: WalkingBody, robot: Robot) -> None:
         self.name, self._body, self._robot = body.name, body, robot
@@ -38,10 +38,10 @@ class PageSight:
             "movements": {name: each.directions for name, each in self._body.movements.items()},
         }
 
-    def whereabouts(self) -> dict[str, Any]:
+    def situation(self) -> dict[str, Any]:
         """Where it is, what is around it, where it looks, what it does."""
         body = self._body
-        place, speed, confidence = body.where.sight()
+        place, speed, confidence = body.where.estimate()
         around, doing, underway = body.map.around(*place), body.doing(), body.underway()
         return {
             "place": {
@@ -62,22 +62,22 @@ class PageSight:
                 "trouble": doing.trouble,
             },
             "held": "" if body.fetching is None else body.fetching.held,
-            "things": [_thing(each, body) for each in body.looking.all()],
+            "seen": [_item(each, body) for each in body.search.all()],
             "markers": self._markers.newest(),
             "machines": self._machines.newest(),
-            "sight": self._sight(),
+            "camera_view": self._camera_view(),
             "picture_age": self._frames.age,
             "speeds": {"walk": body.settings.walking.speed, "turn": body.settings.walking.turn},
         }
 
-    def _sight(self) -> dict[str, Any] | None:
+    def _camera_view(self) -> dict[str, Any] | None:
         """From where the newest picture is seen, on the map."""
-        sight = self._frames.sight
-        if sight is None:
+        view = self._frames.view
+        if view is None:
             return None
-        camera = list(sight.camera)
+        camera = list(view.camera)
         camera[3], camera[7] = self._body.where.on_map(camera[3], camera[7])
-        return {"camera": camera, "field_of_view": sight.field_of_view}
+        return {"camera": camera, "field_of_view": view.field_of_view}
 
     def news(self) -> dict[str, Any]:
         """How it is."""
@@ -106,16 +106,16 @@ class PageSight:
         }
 
 
-def _thing(thing: Sighted, body: WalkingBody) -> dict[str, Any]:
-    x, y = body.looking.on_map(thing)
+def _item(item: SeenObject, body: WalkingBody) -> dict[str, Any]:
+    x, y = body.search.on_map(item)
     return {
-        "name": body.looking.names().get(thing.name, thing.name),
-        "position": (x, y, thing.position[2]),
-        "distance": math.dist(body.looking.here[:2], (x, y)),
-        "deviation": thing.deviation,
-        "radius": thing.radius,
-        "accurate": thing.accurate,
-        "visible": thing.visible,
+        "name": body.search.names().get(item.name, item.name),
+        "position": (x, y, item.position[2]),
+        "distance": math.dist(body.search.here[:2], (x, y)),
+        "deviation": item.deviation,
+        "radius": item.radius,
+        "accurate": item.accurate,
+        "visible": item.visible,
     }
 
 

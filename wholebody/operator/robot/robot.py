@@ -22,12 +22,12 @@ from wholebody.operator.head import HeadMover
 from wholebody.operator.map import Map
 from wholebody.operator.rcp.body import Movement, Progress, Stage, Underway
 from wholebody.operator.rcp.commands import Drive, Goto, Handle, Move, Order, Position, Stop
-from wholebody.operator.robot.diagnostics import Troubles, of_place, of_state, of_things
+from wholebody.operator.robot.diagnostics import Diagnostics, of_objects, of_place, of_state
 from wholebody.operator.robot.fetching import Fetching
-from wholebody.operator.robot.localization import Whereabouts
-from wholebody.operator.robot.manipulation import Handwork
-from wholebody.operator.robot.navigation import Errands, Legs
-from wholebody.operator.robot.object_search import Looking
+from wholebody.operator.robot.localization import Localization
+from wholebody.operator.robot.manipulation import Manipulation
+from wholebody.operator.robot.navigation import Legs, Navigation
+from wholebody.operator.robot.object_search import ObjectSearch
 from wholebody.operator.robot.settings import BodySettings, LiveParameters
 from wholebody.operator.robot.steps import Step
 from wholebody.robots import Robot
@@ -48,22 +48,22 @@ class WalkingBody:
         self.settings = BodySettings.of(robot)
         self.live = LiveParameters(self.name, self.settings.parameters())
         self.legs = Legs(self.name)
-        self.where = Whereabouts(self.name, self.legs.place)
+        self.where = Localization(self.name, self.legs.place)
         self.head = HeadMover(robot, self.name, self.settings.head)
-        self.looking = Looking(robot, self.name, self.where, self.head)
+        self.search = ObjectSearch(robot, self.name, self.where, self.head)
         self.fetching = self._fetching(robot)
         self.movements: Mapping[str, Movement] = {each.name: each for each in self._movements()}
         self._requests = BoardClient(self.name)
         self._asker = ThreadPoolExecutor(1, "resuming")
         self._resuming: tuple[Future[Answer], Future[str]] | None = None  # what was asked, and what is told of it
         self._held = False  # whether the daemon was told to hold every joint since somebody wanted to go on
-        self._troubles = Troubles(self.name, self.legs.doing)
-        self._errand: Iterator[Step] | None = None
+        self._diagnostics = Diagnostics(self.name, self.legs.doing)
+        self._steps: Iterator[Step] | None = None
         self._number = 0  # of the order that is done
         self._step: Step | None = None  # the part of it that is under way
         self._driving: Drive | None = None
         self._stopping = 0.0  # since when
-        self._looking = False
+        self._head_turning = False
         self._unstopped = ""  # what a stop could not reach
         self._news: list[Progress] = []
 
@@ -88,17 +88,17 @@ class WalkingBody:
 
     def begin(self, number: int, order: Order, strategy: str) -> None:
         """Begin an order, or go on with a Drive."""
-        goes_on = number == self._number and self._errand is None and self._driving is not None
-        self._number, self._looking, self._stopping, self._unstopped = number, False, 0.0, ""
+        goes_on = number == self._number and self._steps is None and self._driving is not None
+        self._number, self._head_turning, self._stopping, self._unstopped = number, False, 0.0, ""
         self._driving = order if isinstance(order, Drive) else None
         try:
             if isinstance(order, Move) and order.movement == "HEAD":
                 self.head.turn(order)
-                self._errand, self._looking = None, True
+                self._steps, self._head_turning = None, True
             elif goes_on and isinstance(order, Drive):
-                self._step = self._errands().drive(order)
+                self._step = self._navigation().drive(order)
             else:
-                self._errand = self._errand_for(order, strategy)
+                self._steps = self._steps_for(order, strategy)
                 self._go_on()
         except WholebodyError as error:
             self._fail(str(error))
@@ -108,9 +108,9 @@ class WalkingBody:
 
         The legs are told first: whatever is wrong with head or arms, they stop.
         """
-        self._number, self._errand, self._driving, self._looking, self._unstopped = number, None, None, False, ""
+        self._number, self._steps, self._driving, self._head_turning, self._unstopped = number, None, None, False, ""
         try:
-            self._step = self._errands().stop()
+            self._step = self._navigation().stop()
             self._stopping = time.monotonic()
         except NoController:
             self._hold_everything("no walking controller runs")
@@ -128,7 +128,7 @@ class WalkingBody:
     def resume(self) -> Future[str]:
         """Let the daemon follow references again; stand up, if something had gone wrong.
 
-        A thread waits for the daemon, and news() hears of it, so that nobody at the desk waits.
+        A thread waits for the daemon, and news() hears of it, so that the command server does not wait.
         """
         if self._resuming is None:
             self._held = False
@@ -141,7 +141,7 @@ class WalkingBody:
         """What happened since it was last asked; the head goes on meanwhile."""
         self.head.update()
         self._see_resumed()
-        if self._looking:
+        if self._head_turning:
             self._see_head()
         elif self._step is not None:
             try:
@@ -154,11 +154,11 @@ class WalkingBody:
 
     def remarks(self) -> Iterator[str]:
         """What it has seen, and how well its arms reach what they are asked to."""
-        yield from self.looking.remarks() if self.fetching is None else self.fetching.remarks()
+        yield from self.search.remarks() if self.fetching is None else self.fetching.remarks()
 
     def troubles(self) -> tuple[str, ...]:
         """What is wrong with the robot, its joints, its daemon, or the walking controller."""
-        return self._troubles.now()
+        return self._diagnostics.now()
 
     def doing(self) -> Doing | None:
         """What the walking controller does; None if none runs."""
@@ -166,7 +166,7 @@ class WalkingBody:
 
     def underway(self) -> Underway | None:
         """What it does for the order, and how long that will take."""
-        if self._looking:
+        if self._head_turning:
             return Underway("turns the head", self.head.left)
         with contextlib.suppress(WholebodyError):
             return None if self._step is None else self._step.underway()
@@ -179,8 +179,8 @@ class WalkingBody:
             return {}
         return {
             **of_state(state),
-            **of_place(self.where.sight(), self.map),
-            **of_things(self.looking.all()),
+            **of_place(self.where.estimate(), self.map),
+            **of_objects(self.search.all()),
             "head.pan": f"{self.head.pan:.3f}",
             "head.tilt": f"{self.head.tilt:.3f}",
         }
@@ -195,7 +195,7 @@ class WalkingBody:
 
     def position(self) -> Position:
         """Where the robot believes it is."""
-        place, _, confidence = self.where.sight()
+        place, _, confidence = self.where.estimate()
         return Position(round(place.x, 3), round(place.y, 3), round(confidence, 3))
 
     def correct(self, position: Position) -> None:
@@ -222,7 +222,7 @@ class WalkingBody:
     def _fetching(self, robot: Robot) -> Fetching | None:
         """None if the robot has no hands."""
         with contextlib.suppress(BadRobot):
-            hands = Handwork(self.name, self.looking, Reaching(robot))
+            hands = Manipulation(self.name, self.search, Reaching(robot))
             return Fetching(hands, self.map, self.settings.use)
         return None
 
@@ -230,33 +230,33 @@ class WalkingBody:
         if self.fetching is not None:
             return self.fetching.complaint(order)
         if order.verb != "GOTO":
-            return f"nobody here can {order.verb.lower()} things: this robot has no hands"
+            return f"nobody here can {order.verb.lower()} objects: this robot has no hands"
         known = ", ".join(self.map.objects) or "none"
         return "" if order.object in self.map.objects else f"no object '{order.object}' on the map; there are: {known}"
 
     def _way_complaint(self, order: Order) -> str:
         if not isinstance(order, Goto):
             return ""
-        way = self._errands().way(order.x, order.y)
+        way = self._navigation().way(order.x, order.y)
         return f"{way.block.name} is in the way" if way.block is not None and not way.occupied else ""
 
-    def _errand_for(self, order: Order, strategy: str) -> Iterator[Step]:
-        errands = self._errands()
+    def _steps_for(self, order: Order, strategy: str) -> Iterator[Step]:
+        navigation = self._navigation()
         match order:
             case Move():
-                return errands.move(order)
+                return navigation.move(order)
             case Goto():
-                return errands.goto(order.x, order.y)
+                return navigation.goto(order.x, order.y)
             case Handle() if self.fetching is not None:
-                return self.fetching.steps(order, strategy, errands)
+                return self.fetching.steps(order, strategy, navigation)
             case Handle():
                 there = self.map.objects[order.object]
-                return errands.goto(there.x, there.y)
+                return navigation.goto(there.x, there.y)
             case Drive() | Stop():
-                return errands.stand()
+                return navigation.stand()
 
-    def _errands(self) -> Errands:
-        return Errands(self.legs.connected(), self.where, self.map, self.settings)
+    def _navigation(self) -> Navigation:
+        return Navigation(self.legs.connected(), self.where, self.map, self.settings)
 
     def _see_resumed(self) -> None:
         if self._resuming is None or not self._resuming[0].done():
@@ -289,20 +289,20 @@ class WalkingBody:
             return
         if end.stage is not Become.SUCCEEDED:
             self._fail(end.text or end.stage.name.lower())
-        elif self._errand is not None:
+        elif self._steps is not None:
             self._go_on()
         else:
             self._finish(Stage.COMPLETED)
 
     def _go_on(self) -> None:
-        """Give the walking controller the next order of the errand."""
-        assert self._errand is not None
-        self._step = next(self._errand, None)
+        """Give the walking controller the next step."""
+        assert self._steps is not None
+        self._step = next(self._steps, None)
         if self._step is not None:
             return
-        self._errand = None
+        self._steps = None
         if self._driving is not None:
-            self._step = self._errands().drive(self._driving)
+            self._step = self._navigation().drive(self._driving)
         else:
             self._finish(Stage.COMPLETED)
 
@@ -315,7 +315,7 @@ class WalkingBody:
         self._finish(Stage.FAILED, why)
 
     def _finish(self, stage: Stage, text: str = "") -> None:
-        self._errand, self._driving, self._step, self._looking, self._stopping = None, None, None, False, 0.0
+        self._steps, self._driving, self._step, self._head_turning, self._stopping = None, None, None, False, 0.0
         if stage is Stage.COMPLETED and self._unstopped:
             stage, text = Stage.FAILED, f"the legs stand, but {self._unstopped}"
         self._news.append(Progress(self._number, stage, text))

@@ -59,7 +59,7 @@ class HeadSettings:
 
 @dataclass
 class UseSettings:
-    """How it uses things.
+    """How it uses objects.
 
     force    how strongly a hand presses on something
     seconds  how long it holds something up

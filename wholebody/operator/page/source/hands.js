@@ -1,4 +1,4 @@
-// What there is to go to, take, use and put down, as a list that keys reach, too: things that were seen, what a hand
+// What there is to go to, take, use and put down, as a list that keys reach, too: objects that were seen, what a hand
 // holds, and places of the map.
 import { element, rounded } from "./elements.js";
 
@@ -15,8 +15,8 @@ export class Hands {
     };
   }
 
-  show(things, held, place, mine) {
-    const seen = things.filter(({ name }) => name !== held);
+  show(seen, held, place, mine) {
+    const free = seen.filter(({ name }) => name !== held);
     const wanted = new Map(seen.map((each) => [each.name, [["GOTO", "GRAB", "USE"], told(each)]]));
     if (held) wanted.set(held, [["USE", "DROP"], "in the hand"]);
     for (const { name, x, y } of this.objects) wanted.set(name, [["GOTO"], `${rounded(Math.hypot(x - place.x, y - place.y), 2)} m`]);
@@ -42,7 +42,7 @@ export class Hands {
       return button;
     });
     made.append(Object.assign(document.createElement("b"), { textContent: name }), " ", text, ...buttons);
-    element("things").append(made);
+    element("objects").append(made);
     const row = { name, item: made, text, buttons };
     this.rows.set(`${name} ${verbs}`, row);
     return row;

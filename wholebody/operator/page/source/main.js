@@ -12,7 +12,7 @@ import { Orders } from "./orders.js";
 import { Overlay } from "./overlay.js";
 import { Panel } from "./panel.js";
 import { Robot } from "./robot.js";
-import { Things } from "./things.js";
+import { SeenObjects } from "./seen.js";
 import { View } from "./view.js";
 import { Warnings } from "./warnings.js";
 
@@ -57,7 +57,7 @@ const hears = {
   },
   news: (news) => {
     if (news.session) session = news.session;
-    if (news.desk) warnings.now(news.desk.troubles);
+    if (news.commands) warnings.now(news.commands.troubles);
     hears.more(news);
   },
   ...{ rights: () => {}, more: () => {}, poses: () => {}, picture: () => {} }, // until there is something to show them on
@@ -79,7 +79,7 @@ const forms = new Forms(say);
 const map = new GroundMap(element("map"), description.map, (x, y) => say(`GOTO ${x} ${y}`));
 const overlay = new Overlay(element("seen"), element("picture"), (x, y) => map.choose({ x, y }), (name) => say(`GOTO OBJECT(${name})`));
 const markers = new Markers(view, say);
-const things = new Things(view);
+const seen = new SeenObjects(view);
 const machines = new Machines("machines");
 const hands = new Hands(say, description.map);
 element("ghost").onchange = ({ target }) => view.show(told.root, target.checked);
@@ -88,7 +88,7 @@ for (const button of document.querySelectorAll("[data-look]")) {
   button.disabled = !description.movements.HEAD?.includes(button.dataset.look);
 }
 
-const counters = { poses: 0, pictures: 0, view, map, drive, overlay, markers, things, measured, told }; // for whoever looks whether the page lives
+const counters = { poses: 0, pictures: 0, view, map, drive, overlay, markers, seen, measured, told }; // for whoever looks whether the page lives
 window.wholebody = counters;
 
 Object.assign(hears, {
@@ -107,17 +107,17 @@ Object.assign(hears, {
     counters.pictures += 1;
   },
   more: (news) => {
-    if (news.desk) {
-      orders.show(news.desk, session, news.underway);
+    if (news.commands) {
+      orders.show(news.commands, session, news.underway);
       drive.enabled = orders.mine;
       drive.speeds = news.speeds;
-      map.show(news.place, news.things);
-      things.show(news.things);
+      map.show(news.place, news.seen);
+      seen.show(news.seen);
       markers.show(news.markers);
       machines.show(news.machines);
-      hands.show(news.things, news.held, news.place, orders.mine);
-      overlay.show(news.things, news.sight);
-      panel.whereabouts(news);
+      hands.show(news.seen, news.held, news.place, orders.mine);
+      overlay.show(news.seen, news.camera_view);
+      panel.situation(news);
       panel.pictureAge(news.picture_age);
     }
     if (news.health) panel.health(news.health);

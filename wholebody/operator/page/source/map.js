@@ -1,12 +1,12 @@
 // The map: walls, objects, the robot and which way it faces; a click is a goal. Arrow keys and Enter choose one, too.
 import { free } from "./labels.js";
 
-const INK = { wall: "#adb5bd", object: "#fab005", robot: "#4dabf7", goal: "#e8590c", thing: "#da77f2", grid: "#343a40", far: "#ced4da", page: "#1a1d21" };
+const INK = { wall: "#adb5bd", object: "#fab005", robot: "#4dabf7", goal: "#e8590c", seen: "#da77f2", grid: "#343a40", far: "#ced4da", page: "#1a1d21" };
 export const SIDES = ["ahead", "left", "behind", "right"];
 
 export class GroundMap {
   constructor(canvas, { walls, objects }, go) {
-    Object.assign(this, { canvas, walls, objects, go, place: { x: 0, y: 0, yaw: 0 }, goal: null, cursor: null, trail: [], things: [] });
+    Object.assign(this, { canvas, walls, objects, go, place: { x: 0, y: 0, yaw: 0 }, goal: null, cursor: null, trail: [], seen: [] });
     this.context = canvas.getContext("2d");
     canvas.addEventListener("click", (event) => {
       const box = canvas.getBoundingClientRect();
@@ -35,8 +35,8 @@ export class GroundMap {
     this.draw();
   }
 
-  show(place, things = []) {
-    this.things = things;
+  show(place, seen = []) {
+    this.seen = seen;
     const last = this.trail.at(-1);
     if (!last || Math.hypot(place.x - last.x, place.y - last.y) > 0.05) this.trail = [...this.trail.slice(-400), place];
     this.place = place;
@@ -75,7 +75,7 @@ export class GroundMap {
     for (const wall of this.walls) this.block(wall, INK.wall, view);
     for (const object of this.objects) this.block(object, INK.object, view);
     this.distances(view);
-    for (const thing of this.things) this.thing(thing, view);
+    for (const item of this.seen) this.item(item, view);
     context.strokeStyle = INK.robot;
     context.globalAlpha = 0.5;
     context.beginPath();
@@ -114,17 +114,17 @@ export class GroundMap {
     context.restore();
   }
 
-  thing({ name, position: [x, y], radius, deviation }, view) {
+  item({ name, position: [x, y], radius, deviation }, view) {
     const { context } = this;
     const at = this.screen({ x, y }, view);
-    context.fillStyle = context.strokeStyle = INK.thing;
+    context.fillStyle = context.strokeStyle = INK.seen;
     context.beginPath();
     context.arc(...at, Math.max(3, radius * view.scale), 0, 2 * Math.PI);
     context.fill();
     context.beginPath();
     context.arc(...at, Math.max(5, (radius + 2 * deviation) * view.scale), 0, 2 * Math.PI);
     context.stroke();
-    this.say(name, at, INK.thing, view);
+    this.say(name, at, INK.seen, view);
   }
 
   /** Lines to what is ahead, to the left, behind and to the right, and how far that is. */

@@ -1,4 +1,4 @@
-// Task markers: where the tasks of running controllers want things to be, in yellow, and where those are, in white; each
+// Task markers: where the tasks of running controllers want objects to be, in yellow, and where those are, in white; each
 // a ball if a place counts, axes if a turn does, an arrow if a direction does. A yellow ball can be dragged.
 import * as THREE from "three";
 import { DragControls } from "three/addons/controls/DragControls.js";

@@ -14,25 +14,25 @@ export class Orders {
     element("control").disabled = !this.mayControl;
   }
 
-  show(desk, session, underway) {
-    this.mine = desk.holder_session === session && session > 0;
-    document.body.dataset.control = this.mine ? "mine" : desk.holder ? "others" : "nobody";
+  show(commands, session, underway) {
+    this.mine = commands.holder_session === session && session > 0;
+    document.body.dataset.control = this.mine ? "mine" : commands.holder ? "others" : "nobody";
     element("control").textContent = this.mine ? "give control back" : "take control";
-    element("holder").textContent = this.mine ? "you have control" : desk.holder ? `${desk.holder} has control` : "nobody has control";
-    element("viewers").textContent = `${desk.viewers} connected`;
-    this.server.show(desk.server);
-    this.queue.show(desk.state);
-    element("machine").setAttribute("aria-label", `Control: ${desk.server}; orders: ${desk.state}`);
-    const text = JSON.stringify([desk.log, desk.waiting, desk.choices, desk.current, this.mine]);
-    if (text !== this.seen) this.list(desk);
+    element("holder").textContent = this.mine ? "you have control" : commands.holder ? `${commands.holder} has control` : "nobody has control";
+    element("viewers").textContent = `${commands.viewers} connected`;
+    this.server.show(commands.server);
+    this.queue.show(commands.state);
+    element("machine").setAttribute("aria-label", `Control: ${commands.server}; orders: ${commands.state}`);
+    const text = JSON.stringify([commands.log, commands.waiting, commands.choices, commands.current, this.mine]);
+    if (text !== this.seen) this.list(commands);
     this.seen = text;
-    this.progress(desk.current, underway);
+    this.progress(commands.current, underway);
   }
 
-  list(desk) {
-    element("queue").replaceChildren(...desk.waiting.map((each) => this.waiting(each)));
-    element("commands").replaceChildren(...desk.log.filter(({ stage }) => stage !== "QUEUED").map((each) => this.entry(each, each.number === desk.current)));
-    this.decide(desk);
+  list(commands) {
+    element("queue").replaceChildren(...commands.waiting.map((each) => this.waiting(each)));
+    element("commands").replaceChildren(...commands.log.filter(({ stage }) => stage !== "QUEUED").map((each) => this.entry(each, each.number === commands.current)));
+    this.decide(commands);
   }
 
   /** What is under way, how far it has come, and when it ends: left in seconds, null if nobody can tell. */
@@ -73,9 +73,9 @@ export class Orders {
     return entry;
   }
 
-  decide(desk) {
-    const { choices, current } = desk;
-    element("asks-for").textContent = desk.log.find(({ number }) => number === current)?.line ?? "";
+  decide(commands) {
+    const { choices, current } = commands;
+    element("asks-for").textContent = commands.log.find(({ number }) => number === current)?.line ?? "";
     const asks = choices.length > 0 && element("decision").hidden;
     element("decision").hidden = !choices.length;
     if (asks) element("decision").scrollIntoView({ block: "center" });

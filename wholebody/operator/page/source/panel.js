@@ -1,4 +1,4 @@
-// Health, joints, events and whereabouts: what is shown and not touched.
+// Health, joints, events and situation: what is shown and not touched.
 import { element, item, rounded } from "./elements.js";
 import { SIDES } from "./map.js";
 
@@ -23,7 +23,7 @@ export class Panel {
     element("login").hidden = role !== "observer";
   }
 
-  whereabouts({ place, head, legs }) {
+  situation({ place, head, legs }) {
     element("position").textContent = `${rounded(place.x, 2)}, ${rounded(place.y, 2)} m`;
     element("sure").textContent = `${rounded(100 * place.confidence, 0)} %`;
     element("heading").textContent = `${rounded((180 / Math.PI) * place.yaw, 0)}°`;

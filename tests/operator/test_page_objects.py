@@ -1,4 +1,4 @@
-"""The page and what the robot sees and asks: things on the video, goals by a click, decisions, a gamepad."""
+"""The page and what the robot sees and asks: objects on the video, goals by a click, decisions, a gamepad."""
 
 import itertools
 import math
@@ -34,10 +34,10 @@ def page(browser):
     end_all()
 
 
-SEEN = """() => { const {things: {shown}} = wholebody, text = document.getElementById('seen').textContent;
+SEEN = """() => { const {objects: {shown}} = wholebody, text = document.getElementById('seen').textContent;
     const [group] = shown.values();
     return shown.size === 1 && text.includes('candidate_1') && [text, group.children[1].scale.x, group.position]; }"""
-"""What is written beside a thing, and what is drawn of it, at the same moment: with every look it is better known."""
+"""What is written beside an object, and what is drawn of it, at the same moment: with every look it is better known."""
 
 
 def order(page, line):
@@ -57,7 +57,7 @@ def test_things_are_drawn_where_they_are_clicked_to_go_there_and_asked_about(pag
     assert int(off) == 8 or ("look again" in text) == (int(off) > 8), "a hand needs 8 mm"
     assert (at["x"], at["y"], at["z"]) == pytest.approx(CANISTER, abs=0.15), "in the 3D view, too"
     assert ball == pytest.approx(0.04 + 2.8 * int(off) / 1000, abs=0.02), "as large as one is unsure"
-    assert page.locator("#things li").count() == 4, "it, and three stands"
+    assert page.locator("#objects li").count() == 4, "it, and three stands"
 
     at = page.evaluate("(p) => wholebody.overlay.screen(p)", CANISTER)
     drawn = page.evaluate("wholebody.overlay.shown[0].at")
@@ -106,15 +106,15 @@ def test_a_gamepad_drives_and_stops_and_what_waits_can_be_cancelled(page):
     wait_for(lambda: cancelled.get_attribute("data-stage") == "INTERRUPTEDBY")
 
 
-THINGS = """() => { const {view, things, overlay, map} = wholebody;
+THINGS = """() => { const {view, objects, overlay, map} = wholebody;
     const box = (each) => { const r = each.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; };
     const at = (x, y) => view.camera.position.clone().set(x, y, 0.99).unproject(view.camera).toArray();
     const named = (position, i) => ({name: `candidate_${i}`, position, distance: 2, deviation: 0.01, radius: 0.03});
-    things.show([at(0.5, 0.5), at(0.52, 0.52), at(-0.99, 0), at(-0.99, 0.02), at(0, 0.99), at(3, 0)].map(named));
+    objects.show([at(0.5, 0.5), at(0.52, 0.52), at(-0.99, 0), at(-0.99, 0.02), at(0, 0.99), at(3, 0)].map(named));
     view.labels.place();
     const labels = [...document.querySelectorAll('.label:not([hidden])')].map(box);
     const ahead = [[1.7, -0.25, 0.8], [1.7, -0.2, 0.8], [1.7, 0.5, 0.8], [1.7, -0.6, 0.8]].map(named);
-    overlay.show(ahead, overlay.sight);
+    overlay.show(ahead, overlay.cameraView);
     const texts = [...document.querySelectorAll('#seen text')].map(box);
     map.show(map.place, ahead);
     const words = map.words.map(({x, y, w, h}) => [x, y, x + w, y + h]);
@@ -137,15 +137,15 @@ def inside(box, of):
 @pytest.mark.parametrize("width", [1100, 360])
 def test_names_stay_inside_and_apart_and_beside_the_picture(page, width):
     page.set_viewport_size({"width": width, "height": 800})
-    wait_for(lambda: page.evaluate("wholebody.pictures > 3 && wholebody.overlay.sight !== null"), 60)
+    wait_for(lambda: page.evaluate("wholebody.pictures > 3 && wholebody.overlay.cameraView !== null"), 60)
     (view, camera), labels, (picture,), texts, (map,), words = page.evaluate(THINGS)
-    assert len(labels) == 5, "one is out of sight"
+    assert len(labels) == 5, "one is out of view"
     assert all(inside(each, view) for each in labels)
     assert apart([camera, *labels])
     assert len(texts) >= 4
     assert all(inside(each, picture) for each in texts)
     assert apart(texts, by=4.0), "lines are near to each other, and that is all"
-    assert len(words) == 1 + 4 + 4, "the robot, distances, things"
+    assert len(words) == 1 + 4 + 4, "the robot, distances, objects"
     assert all(inside(each, map) for each in words)
     assert apart(words)
 

@@ -1,4 +1,4 @@
-"""What the desk answers: transcripts of who says what, control, the queue and decisions."""
+"""What the command server answers: transcripts of who says what, control, the queue and decisions."""
 
 import threading
 from concurrent.futures import Future
@@ -8,7 +8,7 @@ from rcp_body import QuickBody, SlowBody, wait_for_secret
 
 from wholebody.errors import BadParameter
 from wholebody.operator.rcp.body import Stage, Underway
-from wholebody.operator.rcp.command_server import Desk, Rules
+from wholebody.operator.rcp.command_server import CommandServer, Rules
 from wholebody.operator.rcp.users import Role, User, Users
 
 ANNE = User.new("anne", Role.OPERATOR, "swordfish")
@@ -16,22 +16,22 @@ ROOT = User.new("root", Role.ADMINISTRATOR, "correct-horse")
 
 
 class Conversation:
-    """A desk, and clients by name who talk to it in turns."""
+    """A command server, and clients by name who talk to it in turns."""
 
     def __init__(self, body=None, users=None, **rules):
         self.body = body or SlowBody()
-        self.desk = Desk(self.body, users, Rules(**{"secret_every": 0.0, **rules}))
+        self.commands = CommandServer(self.body, users, Rules(**{"secret_every": 0.0, **rules}))
         self.now = 0.0
         self.clients = {}
 
     def says(self, who, line, local=True, address=""):
         """The answers to a line."""
         if who not in self.clients:
-            self.clients[who] = self.desk.open(local, self.now, address=address)
-        self.desk.line(self.clients[who], line, self.now)
+            self.clients[who] = self.commands.open(local, self.now, address=address)
+        self.commands.line(self.clients[who], line, self.now)
         if line.startswith("CONNECT"):
             wait_for_secret(self.clients[who])
-            self.desk.update(self.now)
+            self.commands.update(self.now)
         return self.hears(who)
 
     def hears(self, who):
@@ -46,7 +46,7 @@ class Conversation:
 
     def passes(self, seconds):
         self.now += seconds
-        self.desk.update(self.now)
+        self.commands.update(self.now)
 
 
 def test_a_walk_from_the_first_word_to_the_last():
@@ -175,35 +175,35 @@ def test_while_the_server_itself_is_busy_nobody_counts_as_silent():
     talk.operator("a")
     for busy in (0.02, 5.0, 0.02, 0.3, 0.02):
         talk.now += busy
-        talk.desk.tick(talk.now)
-    assert talk.desk.holder is not None
+        talk.commands.tick(talk.now)
+    assert talk.commands.holder is not None
     for _ in range(80):
         talk.now += 0.02
-        talk.desk.tick(talk.now)
-    assert talk.desk.holder is None, "silent for 1.5 s while somebody listened"
+        talk.commands.tick(talk.now)
+    assert talk.commands.holder is None, "silent for 1.5 s while somebody listened"
     assert talk.body.stops
 
 
 def test_a_server_that_is_busy_again_and_again_lets_a_silence_last_half_a_second_longer_and_no_more():
     talk = Conversation(control_timeout=1.5)
     talk.operator("a")
-    while talk.desk.holder is not None and talk.now < 20.0:
+    while talk.commands.holder is not None and talk.now < 20.0:
         talk.now += 0.25
-        talk.desk.tick(talk.now)
+        talk.commands.tick(talk.now)
     assert 1.5 < talk.now <= 1.5 + 0.5 + 2 * 0.25
     talk.says("a", "CONTROL BEGIN")
     for _ in range(80):
         talk.now += 0.25
         talk.says("a", "OK")
-        talk.desk.tick(talk.now)
-    assert talk.desk.holder is not None, "the control arm: it says something now and then"
+        talk.commands.tick(talk.now)
+    assert talk.commands.holder is not None, "the control arm: it says something now and then"
 
 
 def test_a_lost_connection_stops_the_walk():
     talk = Conversation()
     talk.operator()
     talk.says("a", "MOVE WALKING FORWARD 9 STEPS")
-    talk.desk.close(talk.clients["a"], talk.now)
+    talk.commands.close(talk.clients["a"], talk.now)
     assert talk.body.stops
     talk.says("b", "CONNECT operator")
     assert talk.says("b", "CONTROL BEGIN") == ["OK CONTROL BEGIN"]
@@ -214,7 +214,7 @@ def test_an_observer_who_leaves_stops_nothing():
     talk.operator("a")
     talk.says("b", "CONNECT observer")
     talk.says("a", "MOVE WALKING FORWARD 9 STEPS")
-    talk.desk.close(talk.clients["b"], talk.now)
+    talk.commands.close(talk.clients["b"], talk.now)
     assert not talk.body.stops
 
 
@@ -275,9 +275,9 @@ def test_while_a_secret_is_looked_at_the_desk_answers_others_and_what_was_said_s
     users = SlowUsers()
     talk = Conversation(users=users)
     talk.says("b", "CONNECT observer")
-    anne = talk.clients["a"] = talk.desk.open(True, talk.now)
+    anne = talk.clients["a"] = talk.commands.open(True, talk.now)
     for line in ("CONNECT operator anne swordfish", "CONTROL BEGIN"):
-        talk.desk.line(anne, line, talk.now)
+        talk.commands.line(anne, line, talk.now)
     talk.passes(0.1)
     assert talk.hears("a") == []
     assert talk.says("b", "QUERY POSITION") == ["OK POSITION 0 0 1"]
@@ -338,8 +338,8 @@ def test_an_order_that_is_refused_has_a_number_too_and_says_why():
     }
     for number, (line, why) in enumerate(refused.items(), 1):
         assert talk.says("a", line) == [f"KO COMMAND {number} FAILED {why}"]
-        assert talk.desk.orders.log[-1].stage == "FAILED"
-    assert talk.desk.machine.state == "controlled", "what is refused goes past nobody"
+        assert talk.commands.orders.log[-1].stage == "FAILED"
+    assert talk.commands.machine.state == "controlled", "what is refused goes past nobody"
     for _ in range(101):
         talk.says("a", "GOTO 1 1")
     assert talk.says("a", "GOTO 1 1") == ["KO COMMAND 107 FAILED 100 commands wait already"]
@@ -434,7 +434,7 @@ def test_observers_share_what_they_may_say_and_none_takes_anothers_part_or_the_o
         return [talk.says(who, "QUERY POSITION")[0][:2] for _ in range(200)].count("OK")
 
     assert [taken(who) for who in "abc"] == [100, 15, 15]
-    talk.desk.close(talk.clients["c"], talk.now)
+    talk.commands.close(talk.clients["c"], talk.now)
     talk.passes(1.0)
     assert taken("b") == 30, "all of it, if nobody else looks on"
 
@@ -450,7 +450,7 @@ def test_a_velocity_that_is_repeated_is_one_command():
     talk.passes(0.1)
     assert talk.hears("a") == ["OK COMMAND 1 COMPLETED"]
     assert talk.says("a", "DRIVE 0 0 0") == [], "to rest is nothing to do"
-    assert talk.desk.orders.log[-1].stage == "COMPLETED"
+    assert talk.commands.orders.log[-1].stage == "COMPLETED"
 
 
 def test_a_velocity_that_is_let_go_while_the_robot_stops_never_begins():
@@ -476,7 +476,7 @@ def test_a_velocity_needs_control_and_a_held_robot_goes_on_when_told():
 
 def test_who_promised_to_say_something_every_second_loses_control_sooner():
     talk = Conversation()
-    talk.clients["page"] = talk.desk.open(True, 0.0, timeout=2.0)
+    talk.clients["page"] = talk.commands.open(True, 0.0, timeout=2.0)
     talk.says("page", "CONNECT operator")
     talk.says("page", "CONTROL BEGIN")
     talk.says("page", "MOVE WALKING FORWARD 9 STEPS")

@@ -1,23 +1,23 @@
-// Things that were seen, in the 3D view: each as thick as it looks, with its name, in a ball where it is with 95 %.
+// Objects that were seen, in the 3D view: each as thick as it looks, with its name, in a ball where it is with 95 %.
 import * as THREE from "three";
 
-const HEIGHT = 0.24; // m; how tall a thing is nobody has measured
+const HEIGHT = 0.24; // m; how tall an object is nobody has measured
 const SIGMAS = 2.8; // of a ball that has 95 % of a normal distribution in three dimensions
 const [SURE, UNSURE] = [0x69db7c, 0xffd43b];
 
-export class Things {
+export class SeenObjects {
   constructor(view) {
     Object.assign(this, { view, shown: new Map() });
   }
 
-  /** things: as the news has them */
-  show(things) {
+  /** objects: as the news has them */
+  show(seen) {
     for (const [name, group] of this.shown) {
-      if (things.some((each) => each.name === name)) continue;
+      if (seen.some((each) => each.name === name)) continue;
       this.view.remove(group);
       this.shown.delete(name);
     }
-    for (const thing of things) this.put(this.shown.get(thing.name) ?? this.make(thing.name), thing);
+    for (const item of seen) this.put(this.shown.get(item.name) ?? this.make(item.name), item);
     this.view.changed = true;
   }
 
