@@ -135,6 +135,7 @@ def walking_robot() -> Iterator[None]:
 def walk() -> list[str]:
     """The walking controller's process, here; somebody else tells it to stand up and to walk."""
     from wholebody.behaviors.walking_client import WalkingClient
+    from wholebody.behaviors.walking_goals import Bearing
     from wholebody.processes import controllers
 
     entered = Entered()
@@ -144,7 +145,7 @@ def walk() -> list[str]:
         with WalkingClient(NAME, timeout=SECONDS) as client:
             client.wait(client.stand(), SECONDS)
             client.walk(distance=2.0)
-            client.wait_until(lambda doing: not doing.standing, SECONDS)
+            client.wait_until(lambda doing: doing.bearing in (Bearing.LEFT, Bearing.RIGHT), SECONDS)
             entered.on = True
 
     going_on = mock.patch.object(controllers, "until_told", return_value=lambda: not entered.on or marked(entered))

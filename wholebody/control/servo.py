@@ -77,7 +77,8 @@ Behavior = Callable[[float, Snapshot], Problem]
 goals in the tasks of one problem and returns that."""
 
 Publish = Callable[["Servo"], None]
-"""Who wants to know: called after the command is written, in the order of the list."""
+"""Who wants to know: called after the command is written, in the order of the list; in every n-th cycle only, if it
+has an attribute `every`, n."""
 
 Input = Callable[["Servo"], None]
 """Who brings something in, such as goals from other processes: called before the behavior, in the order of the list."""
@@ -241,11 +242,21 @@ class Servo:
         self.echo.send(self.reference.sent, self.time)
         mark(WRITE)
 
-        for publish in self.publish:
-            publish(self)
+        for every, publish in self._publish:
+            if self.counters.cycles % every == 0:
+                publish(self)
         mark(PUBLISH)
         self.timing.end()
         self.counters.cycles += 1
+
+    @property
+    def publish(self) -> tuple[Publish, ...]:
+        """Who wants to know."""
+        return tuple(publish for _, publish in self._publish)
+
+    @publish.setter
+    def publish(self, publish: Sequence[Publish]) -> None:
+        self._publish = [(int(getattr(each, "every", 1)), each) for each in publish]
 
     # --- its stages --------------------------------------------------------------------------------
 

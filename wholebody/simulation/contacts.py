@@ -138,21 +138,19 @@ class Pushes:
         self._step = step
         self._all: list[tuple[int, int, int, Push]] = []
         self._bodies: set[int] = set()
+        self.none = True  # there is nothing to apply or to take away
 
     def add(self, push: Push, body: int) -> None:
         """Plan a push; it begins and ends at the physics step nearest to what was asked, and takes one at least."""
         first = round(push.start / self._step)
         last = first + max(1, round(push.duration / self._step))
         self._all.append((first, last, body, push))
+        self.none = False
 
     def clear(self) -> None:
         """Forget them all."""
         self._all.clear()
-
-    @property
-    def none(self) -> bool:
-        """Whether there is nothing to apply or to take away."""
-        return not (self._all or self._bodies)
+        self.none = not self._bodies
 
     def apply(self, step: int, data: Any) -> None:
         """Put the forces of this step into MuJoCo's data: force and torque on the centre of mass of the body."""
@@ -168,3 +166,4 @@ class Pushes:
                     data.xfrc_applied[body, 3:] += np.cross(point - data.xipos[body], force)
                 self._bodies.add(body)
         self._all = [each for each in self._all if step < each[1]]
+        self.none = not (self._all or self._bodies)

@@ -113,7 +113,8 @@ class Physics(Engine):
         """
         model, data = self.world.model, self.world.data
         servo.apply(model, data, self.world.at)
-        self.world.objects.grip(model, data, servo.position)
+        if self.world.objects.hands:
+            self.world.objects.grip(model, data, servo.position)
         if pushes.none and self.peaks is None:
             mujoco.mj_step2(model, data)
             if self._steps > 1:

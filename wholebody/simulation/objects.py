@@ -112,10 +112,10 @@ class MovableObjects:
         self.names: tuple[str, ...] = tuple(self._objects)
         free = {name: each.body for name, each in self._objects.items() if each.stays is None}
         self._free = {body: name for name, body in free.items()}
-        self._hands = hands_of(robot) if free else []
-        self._links = {hand.side: _beyond(model, model.body(hand.palm).id) for hand in self._hands}
+        self.hands = hands_of(robot) if free else []
+        self._links = {hand.side: _beyond(model, model.body(hand.palm).id) for hand in self.hands}
         self._welds = {
-            (hand.side, name): int(model.equality(_weld(hand.side, name)).id) for hand in self._hands for name in free
+            (hand.side, name): int(model.equality(_weld(hand.side, name)).id) for hand in self.hands for name in free
         }
 
     def poses(self, data: Any) -> Array:
@@ -134,10 +134,8 @@ class MovableObjects:
 
     def grip(self, model: Any, data: Any, told: Array) -> None:
         """Close or open hands by the command of their fingers; joints in the order of the robot's."""
-        if not self._hands:
-            return
         held = self.held(data)
-        for hand in self._hands:
+        for hand in self.hands:
             closes = hand.share(told) > CLOSED
             if hand.side in held and not closes:
                 data.eq_active[self._welds[hand.side, held[hand.side]]] = 0

@@ -95,12 +95,12 @@ class Markers(Opened):
     def __init__(self, names: ControllerNames, tasks: Iterable[Task], every: int = 50) -> None:
         super().__init__()
         self.tasks = [task for task in tasks if type(task) in SHOWN]
-        self._every = every
+        self.every = every
         self._out = self._writer(names.markers, marker_record(len(self.tasks))) if self.tasks else None
 
     def __call__(self, servo: Servo) -> None:
-        """Put them, if it is their turn."""
-        if self._out is None or servo.counters.cycles % self._every:
+        """Put them."""
+        if self._out is None:
             return
         message = self._out.message
         message.time = servo.time

@@ -130,6 +130,7 @@ class Readings:
         self.servo: Servo | None = None
         self._cycle = -1
         self._tasks = compound.tasks
+        self._numbers = [task.numbers for task in self._tasks]
         rows = [task.count_rows() for task in self._tasks]
         self._first = np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
         self._errors, self._norms = np.full(sum(rows), math.nan), np.full(len(rows), math.nan)
@@ -169,7 +170,7 @@ class Readings:
         if solution.error_places is not self._places:
             self._places = solution.error_places
             self._order[:] = [row for task in self._tasks for row in _rows(self._places[task.name])]
-        disabled = np.array([task.numbers[0] == DISABLED for task in self._tasks])
+        disabled = np.array([numbers[0] == DISABLED for numbers in self._numbers])
         self._errors[:] = np.where(disabled[self._task_of_row], math.nan, solution.errors[self._order])
         self._norms[:] = np.sqrt(np.bincount(self._task_of_row, self._errors**2, len(self._tasks)))
 

@@ -130,13 +130,12 @@ class PublishState:
     def __init__(self, writer: Writer, every: int = 1) -> None:
         if every != int(every) or every < 1:
             raise BadProblem(f"a state is published after every n-th cycle, n a whole number from 1 on, not {every!r}")
-        self._writer, self._every = writer, every
+        self._writer, self.every = writer, every
 
     def __call__(self, servo: Servo) -> None:
-        """Put the newest state, if it is its turn."""
-        if servo.counters.cycles % self._every == 0:
-            raw = servo.estimate.raw
-            if len(raw) != len(self._writer.raw):
-                raise WrongRecord("the channel holds no states of this robot; make it with robot.state_dtype()")
-            self._writer.raw[:] = raw
-            self._writer.put()
+        """Put the newest state."""
+        raw = servo.estimate.raw
+        if len(raw) != len(self._writer.raw):
+            raise WrongRecord("the channel holds no states of this robot; make it with robot.state_dtype()")
+        self._writer.raw[:] = raw
+        self._writer.put()
