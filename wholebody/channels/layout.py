@@ -21,6 +21,9 @@ import numpy.typing as npt
 
 from wholebody.errors import BadLayout
 
+LARGEST = 256 << 20
+"""Bytes of a message."""
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -49,8 +52,14 @@ class Layout:
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The numpy dtype that the text describes, labels included."""
-        return _dtype_of(self.description)
+        """The numpy dtype that the text describes, labels included; BadLayout if it describes none."""
+        try:
+            found = _dtype_of(self.description)
+        except (TypeError, ValueError, LookupError, OverflowError, RecursionError, MemoryError) as error:
+            raise BadLayout(f"'{self.text[:60]}' describes no message: {error}") from None
+        if not 0 < found.itemsize <= LARGEST:
+            raise BadLayout(f"'{self.text[:60]}' describes a message of {found.itemsize} bytes; 1 to {LARGEST} can be")
+        return found
 
     def lines(self) -> list[str]:
         """One line per field, to be read: name, type, shape, offset; then the labels."""

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from wholebody.errors import BadMotion, BadMotionFile, LimitsExceeded, UnknownName, closest
+from wholebody.files import text_of
 from wholebody.motion.limits import CollisionChecker, Limits, Violation, collisions
 from wholebody.motion.splines import FREE, cubic
 from wholebody.motion.trajectory import Array, PiecewisePolynomial, Sample, Trajectory, steps
@@ -177,16 +178,9 @@ def _in_order(limits: Limits, names: tuple[str, ...], source: str) -> Limits:
     return Limits(names, **chosen)
 
 
-def _text(path: str | Path) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadMotionFile(f"{path} cannot be read: {error}") from None
-
-
 def _lines(path: str | Path) -> Iterator[tuple[int, list[str]]]:
     """Line number and words of every line that has any."""
-    for number, line in enumerate(_text(path).splitlines(), 1):
+    for number, line in enumerate(text_of(path, BadMotionFile).splitlines(), 1):
         words = line.partition("#")[0].replace(",", " ").split()
         if words:
             yield number, words
@@ -194,12 +188,12 @@ def _lines(path: str | Path) -> Iterator[tuple[int, list[str]]]:
 
 def robot_said(path: str | Path) -> str:
     """The robot a trajectory file is for; nothing if it does not say."""
-    said = ROBOT.search(_text(path))
+    said = ROBOT.search(text_of(path, BadMotionFile))
     return said[1] if said else ""
 
 
 def _period_said(path: str | Path) -> float | None:
-    said = PERIOD.search(_text(path))
+    said = PERIOD.search(text_of(path, BadMotionFile))
     if said is None:
         return None
     if not _is_number(said[1]):

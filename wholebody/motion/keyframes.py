@@ -30,6 +30,7 @@ import numpy.typing as npt
 import yaml
 
 from wholebody.errors import BadMotion, BadMotionFile, LimitsExceeded, closest
+from wholebody.files import yaml_of
 from wholebody.motion.limits import CollisionChecker, Limits, Violation, collisions
 from wholebody.motion.splines import Spline, monotone, quartic, quintic, via_cubic
 from wholebody.motion.trajectory import Array, PiecewisePolynomial, joined, steps
@@ -206,10 +207,7 @@ class KeyFrames:
 
 def top_level(path: str | Path) -> Mapping[str, Any]:
     """What a YAML file says; nothing, if it is no mapping."""
-    try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadMotionFile(f"{path} cannot be read: {error}") from None
+    content = yaml_of(path, BadMotionFile)
     return content if isinstance(content, Mapping) else {}
 
 
@@ -226,7 +224,7 @@ def _frame(where: str, given: Any, robot: Robot, before: Array | None) -> KeyFra
     if before is not None and "duration" not in given:
         raise BadMotionFile(f"{where} has no duration: seconds from the frame before")
     contacts = given.get("contacts") or ()
-    if isinstance(contacts, str) or not all(isinstance(each, str) for each in contacts):
+    if not isinstance(contacts, list | tuple) or not all(isinstance(each, str) for each in contacts):
         raise BadMotionFile(f"{where}: contacts are a list of surfaces, not '{contacts}'")
     flags = {flag: given.get(flag, False) for flag in FLAGS}
     for flag, value in flags.items():

@@ -14,9 +14,9 @@ from typing import Any
 import yaml
 
 from wholebody.errors import BadConfiguration
+from wholebody.files import plain, yaml_nodes
 
 INCLUDE = "include"
-DEEPEST = 50
 Place = tuple[str | int, ...]
 """Keys and indices that lead to a value."""
 
@@ -77,18 +77,7 @@ def _read(file: Path, find: Callable[[str, Path], Path], above: tuple[Path, ...]
 
 
 def _parse(file: Path) -> Document:
-    try:
-        node = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    except OSError as error:
-        raise BadConfiguration(f"{file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise BadConfiguration(f"{file} is no text in UTF-8: {error}") from error
-    except RecursionError:
-        raise BadConfiguration(f"{file} is nested too deeply") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        raise BadConfiguration(f"{file}{line}: this is no YAML: {getattr(error, 'problem', error)}") from None
+    node = yaml_nodes(file, BadConfiguration)
     document = Document(file)
     document.data = None if node is None else _plain(node, (), document)
     return document
@@ -98,13 +87,11 @@ def _plain(node: yaml.Node, place: Place, document: Document) -> Any:
     """The data of a node; lines are noted on the way."""
     where = f"{document.file}:{node.start_mark.line + 1}"
     document.lines.setdefault(place, where)
-    if len(place) > DEEPEST:
-        raise BadConfiguration(f"{where}: nested more than {DEEPEST} deep, or a part that contains itself")
     if isinstance(node, yaml.MappingNode):
         return _mapping(node, place, document)
     if isinstance(node, yaml.SequenceNode):
         return [_plain(each, (*place, index), document) for index, each in enumerate(node.value)]
-    return _scalar(node, where)
+    return plain(node, where, BadConfiguration)
 
 
 def _mapping(node: yaml.MappingNode, place: Place, document: Document) -> dict[Any, Any]:
@@ -113,22 +100,12 @@ def _mapping(node: yaml.MappingNode, place: Place, document: Document) -> dict[A
         where = f"{document.file}:{key_node.start_mark.line + 1}"
         if not isinstance(key_node, yaml.ScalarNode) or key_node.tag == "tag:yaml.org,2002:merge":
             raise BadConfiguration(f"{where}: a key must be a word; to take over what stands elsewhere, use {INCLUDE}")
-        key = _scalar(key_node, where)
+        key = plain(key_node, where, BadConfiguration)
         if key in found:
             raise BadConfiguration(f"{where}: '{key}' is given twice, first in {document.where((*place, key))}")
         document.lines[(*place, key)] = where
         found[key] = _plain(value_node, (*place, key), document)
     return found
-
-
-def _scalar(node: yaml.Node, where: str) -> Any:
-    loader = yaml.SafeLoader("")
-    try:
-        return loader.construct_object(node, deep=True)
-    except (yaml.YAMLError, ValueError) as error:
-        raise BadConfiguration(f"{where}: {getattr(error, 'problem', error)}") from None
-    finally:
-        loader.dispose()
 
 
 def _merge(into: Document, other: Document, place: Place) -> None:

@@ -30,9 +30,8 @@ from operator import add
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
-
 from wholebody.errors import BadRobot
+from wholebody.files import yaml_of
 from wholebody.robots.masses import Body, of_shape, repaired
 from wholebody.robots.robot import Coupling, Gain, Joint, Link, Mimic, Placement, Robot, Sensor, Shape, Surface, Vector
 
@@ -44,10 +43,7 @@ NOTHING: Mapping[str, Any] = {}
 
 def read_description(path: Path, floating: bool | None = None, repair: bool = False) -> Robot:
     """Read a robot from a YAML file; BadRobot names the entry that is wrong."""
-    try:
-        document = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadRobot(f"{path} cannot be read: {error}") from None
+    document = yaml_of(path, BadRobot)
     if not isinstance(document, Mapping):
         raise BadRobot(f"{path} is no description of a robot: it has no entries")
     if "variant_of" in document:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wholebody.channels.layout import Layout
+from wholebody.channels.layout import LARGEST, Layout
 from wholebody.channels.recording.cdr import Cdr, Dtype
 from wholebody.channels.recording.recorder import LABEL, LAYOUT, mcap_module
 from wholebody.errors import BadRecording, UnknownName
 from wholebody.messages import Record
+
+DAMAGED = (ValueError, RuntimeError, EOFError, LookupError, OverflowError, MemoryError, struct.error)
+"""What a reader raises at bytes that are none of its format, such as a length beyond all memory."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +70,13 @@ class Recording:
         return np.array([each.stamp for each in found]), records
 
     def _read(self, wanted: set[str] | None) -> Iterator[Played]:
-        records, reading = mcap_module("records"), mcap_module("stream_reader")
+        records = mcap_module("records")
         damaged = mcap_module("exceptions").McapError
         tracks: dict[int, tuple[str, Cdr] | None] = {}
         offset = 0
         try:
             with open(self.file, "rb") as stream:
-                for record in reading.StreamReader(stream).records:
+                for record in _records(stream):
                     if isinstance(record, records.Metadata) and record.name == LABEL:
                         offset = int(record.metadata["offset"])
                     elif isinstance(record, records.Channel):
@@ -81,7 +85,7 @@ class Recording:
                         yield from self._message(record, tracks.get(record.channel_id), wanted, offset)
         except OSError as error:
             raise BadRecording(f"{self.file} cannot be read: {error.strerror}") from error
-        except (damaged, ValueError, RuntimeError, EOFError, struct.error) as error:
+        except (damaged, *DAMAGED) as error:
             if not self.layouts:
                 raise BadRecording(f"{self.file} is no MCAP file: {error}") from None
             self.whole = False
@@ -104,3 +108,23 @@ class Recording:
             storage = np.zeros(1, cdr.dtype)
             cdr.decode(message.data, storage.view(np.uint8).reshape(-1))
             yield Played(name, (message.log_time - offset) * 1e-9, message.sequence, storage[0])
+
+
+def _records(stream: Any) -> Iterator[Any]:
+    """All records of a file; parts that are larger than can be, packed or unpacked, are refused (ours have 1 MB)."""
+    reading, chunk = mcap_module("stream_reader"), mcap_module("records").Chunk
+    for record in reading.StreamReader(stream, emit_chunks=True, record_size_limit=LARGEST).records:
+        if isinstance(record, chunk):
+            yield from reading.breakup_chunk(_unpacked(record))
+        else:
+            yield record
+
+
+def _unpacked(chunk: Any) -> Any:
+    if chunk.compression != "lz4":
+        return chunk
+    frame: Any = import_module("lz4.frame")  # comes with mcap
+    data = frame.LZ4FrameDecompressor().decompress(chunk.data, max_length=LARGEST + 1)
+    if len(data) > LARGEST:
+        raise ValueError(f"a part of it is unpacked to more than {LARGEST >> 20} MB")
+    return replace(chunk, data=data, compression="")

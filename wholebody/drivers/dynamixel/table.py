@@ -8,10 +8,10 @@ from importlib import resources
 
 import numpy as np
 import numpy.typing as npt
-import yaml
 
 from wholebody.drivers.dynamixel.packets import COUNTS, GREATEST, RADIANS_PER_COUNT
 from wholebody.errors import HardwareError
+from wholebody.files import yaml_of
 from wholebody.robots.robot import Robot
 
 Array = npt.NDArray[np.float64]
@@ -45,7 +45,8 @@ class ServoTable:
         file = resources.files("wholebody.drivers.dynamixel").joinpath(f"{robot.name}.yaml")
         if not file.is_file():
             raise HardwareError(f"{robot.name} has no table of servos; the robot with a servo bus is minihubo")
-        document = yaml.safe_load(file.read_text(encoding="utf-8"))
+        with resources.as_file(file) as path:
+            document = yaml_of(path, HardwareError)
         rows, names = document["servos"], tuple(document["lines"])
         if lines not in (None, 1, len(names)):
             raise HardwareError(

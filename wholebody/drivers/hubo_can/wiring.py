@@ -17,10 +17,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from wholebody.drivers.hubo_can.frames import BOARDS, IMU_SENSORS, Kind
 from wholebody.errors import HardwareError, UnknownName
+from wholebody.files import yaml_of
 from wholebody.robots.robot import Robot
 
 
@@ -133,11 +132,12 @@ class Wiring:
     def read(cls, name: str | Path) -> Wiring:
         """Read the wiring of a robot of ours, by name, or a file of the same form."""
         if isinstance(name, Path) or str(name).endswith(".yaml"):
-            return cls.of(yaml.safe_load(Path(name).read_text(encoding="utf-8")))
+            return cls.of(yaml_of(name, HardwareError))
         file = resources.files("wholebody.drivers.hubo_can").joinpath(f"{name}.yaml")
         if not file.is_file():
             raise HardwareError(f"nobody wrote down how '{name}' is wired; give the path of a wiring file (.yaml)")
-        return cls.of(yaml.safe_load(file.read_text(encoding="utf-8")))
+        with resources.as_file(file) as path:
+            return cls.of(yaml_of(path, HardwareError))
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Wiring:
@@ -151,7 +151,7 @@ class Wiring:
                 power_bus=document["power"]["bus"] if "power" in document else None,
                 source=document.get("source", ""),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise HardwareError(f"a wiring file lacks something, or says it otherwise: {error!r}") from error
 
 

@@ -27,6 +27,7 @@ from typing import NoReturn
 import numpy as np
 
 from wholebody.errors import BadMotionFile, closest
+from wholebody.files import text_of
 from wholebody.motion.capture.skeleton import CHANNELS, Node, Skeleton
 from wholebody.motion.trajectory import Array
 
@@ -184,16 +185,7 @@ def _refuse(path: str | Path, line: int, what: str) -> NoReturn:
 
 
 def _lines(path: str | Path) -> list[str]:
-    try:
-        raw = Path(path).read_bytes()
-    except OSError as error:
-        raise BadMotionFile(f"{path} cannot be read: {error}") from None
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        _refuse(path, line, f"byte 0x{raw[error.start]:02x} is no UTF-8 text; is this a BVH file? Save it as UTF-8")
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = text_of(path, BadMotionFile).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from wholebody.errors import BadRobot
+from wholebody.files import xml_of
 from wholebody.robots.robot import Array
 from wholebody.rotations import matrix_about
 
@@ -114,7 +115,7 @@ def _obj_points(path: Path) -> Array:
 
 def _dae_points(path: Path) -> Array:
     """Points of a COLLADA file as its scene places them, in metres, z up."""
-    root = ET.parse(path).getroot()
+    root = xml_of(path, BadRobot)
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
     sources = {source.get("id", ""): source for source in root.iter("source")}

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from wholebody.errors import BadRobot
-from wholebody.robots.formats.xml import Attributes, number, numbers, parsed
+from wholebody.files import xml_of
+from wholebody.robots.formats.xml import Attributes, number, numbers
 from wholebody.robots.robot import Array
 from wholebody.rotations import matrix_about, matrix_of_quaternion
 
@@ -57,7 +58,7 @@ class Document:
     @classmethod
     def read(cls, path: Path) -> Document:
         """Read a file with everything it includes."""
-        root = parsed(path)
+        root = xml_of(path, BadRobot)
         if root.tag != "mujoco":
             raise BadRobot(f"{path} is no MJCF: its root element is <{root.tag}>, not <mujoco>")
         _splice(root, path.parent, (path.resolve(),))
@@ -171,7 +172,7 @@ def _splice(element: ET.Element, folder: Path, above: tuple[Path, ...]) -> None:
             raise BadRobot(f"{above[-1].name} includes '{child.get('file', '')}', which is not there")
         if file.resolve() in above:
             raise BadRobot(f"{above[-1].name} includes '{file.name}', which includes it again")
-        content = parsed(file)
+        content = xml_of(file, BadRobot)
         _splice(content, folder, (*above, file.resolve()))
         element.remove(child)
         for offset, each in enumerate(list(content)):

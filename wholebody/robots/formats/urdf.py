@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from wholebody.errors import BadRobot, RobotWarning
-from wholebody.robots.formats.xml import number, numbers, parsed, text_of
+from wholebody.files import xml_of
+from wholebody.robots.formats.xml import number, numbers, text_of
 from wholebody.robots.masses import Body, repaired
 from wholebody.robots.robot import Joint, Link, Mimic, Placement, Robot, Shape, Vector
 
@@ -20,7 +21,7 @@ from wholebody.robots.robot import Joint, Link, Mimic, Placement, Robot, Shape, 
 
 def read_urdf(path: Path, floating: bool | None = None, repair: bool = False) -> Robot:
     """Read a robot from a URDF file; BadRobot names the link, joint or value that is wrong."""
-    root = parsed(path)
+    root = xml_of(path, BadRobot)
     if root.tag != "robot":
         raise BadRobot(f"{path} is no URDF: its root element is <{root.tag}>, not <robot>")
     links = tuple(_link(element, path) for element in root.findall("link"))

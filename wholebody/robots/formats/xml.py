@@ -1,25 +1,13 @@
-"""XML files of robots: parsed, and the numbers in their attributes read and written."""
+"""Attributes of robots in XML files: numbers read and written."""
 
 from __future__ import annotations
 
 import math
-import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 from wholebody.errors import BadRobot
 
 Attributes = Mapping[str, str]
-
-
-def parsed(path: Path) -> ET.Element:
-    """The root element of a file."""
-    try:
-        return ET.parse(path).getroot()
-    except ET.ParseError as error:
-        raise BadRobot(f"{path} is not XML: {error}") from error
-    except OSError as error:
-        raise BadRobot(f"{path} cannot be read: {error.strerror}") from error
 
 
 def numbers(
