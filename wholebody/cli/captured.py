@@ -181,7 +181,7 @@ def gait(
     robot: options.Robot = "atlas",
     forward: Annotated[float, typer.Option(help="m/s; negative: backward.")] = 0.0,
     turn_rate: Annotated[float, typer.Option(help="degrees/s; to the left if positive.")] = 0.0,
-    cycles: Annotated[float, options.Cycles] = 2.0,
+    cycles: Annotated[float, options.PartCycles] = 2.0,
 ) -> None:
     """Write a crawl on wrists and knees as key frames, from rest to rest, with what bears in each phase.
 

@@ -50,6 +50,7 @@ Orders = Annotated[
     typer.Option("--order", metavar="WORD [NUMBER]", help="What to do instead, such as 'walk 2'; may be repeated."),
 ]
 Cycles = typer.Option(min=1, help="How many cycles of the gait.")
+PartCycles = typer.Option(min=0.25, help="How many cycles of the gait.")
 Distance = typer.Option(help="How far forward, m.")
 Turn = Annotated[float, typer.Option(help="How far to turn, degrees; to the left if positive.")]
 
