@@ -34,7 +34,7 @@ EVENTS = 6
 FASTEST = 10.0
 """rad/s. For joints without a limit."""
 FIRST_REPORT = 10.0
-"""Seconds that a daemon on a busy machine may take from its first state to its first report."""
+"""Seconds that a daemon on a busy machine may take from its first state, or from an answer, to its report."""
 
 
 class Watcher:
@@ -62,10 +62,12 @@ class Watcher:
     def look(self, since: float = 0.0) -> Picture:
         """Take the newest of everything; NoRobot if no robot of this name ever ran.
 
-        `since` is an instant of time.monotonic() after which the daemon must have reported, if it does so soon.
+        `since` is an instant of time.monotonic() after which the daemon must have reported: it is waited for, as long as
+        it lives, and not longer than a daemon on a busy machine may take.
         """
-        for _ in range(20):
-            if self._report.take() is None or time.monotonic() - self._report.age > since:
+        until = time.monotonic() + FIRST_REPORT
+        while self._report.take() is not None and time.monotonic() - self._report.age <= since:
+            if self.process is None or time.monotonic() > until:
                 break
             time.sleep(0.02)
         state, report, tick, process = self._state.take(), self._report.take(), self._tick.take(), self.process
