@@ -62,8 +62,8 @@ class Watcher:
     def look(self, since: float = 0.0) -> Picture:
         """Take the newest of everything; NoRobot if no robot of this name ever ran.
 
-        `since` is an instant of time.monotonic() after which the daemon must have reported: it is waited for, as long as
-        it lives, and not longer than a daemon on a busy machine may take.
+        `since` is an instant of time.monotonic() after which the daemon must have reported: it is waited for while
+        it lives, though not longer than a daemon on a busy machine may take.
         """
         until = time.monotonic() + FIRST_REPORT
         while self._report.take() is not None and time.monotonic() - self._report.age <= since:
