@@ -10,27 +10,15 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__kernels(void)
 {
-    PyMethodDef *packages[] = {
-        collision_methods,
-        constraints_methods,
-        control_methods,
-        estimation_balance_methods,
-        estimation_methods,
-        estimation_parts_methods,
-        inverse_methods,
-        kinematics_methods,
-        locomotion_methods,
-        model_methods,
-        motion_methods,
-        quadratic_methods,
-        support_methods,
-        tasks_methods,
-        updater_methods,
-        wbosc_methods,
+    const Kernel *packages[] = {
+        balance_kernels,         collision_kernels, constraint_kernels, control_kernels, estimation_kernels,
+        estimation_part_kernels, foot_kernels,      inverse_kernels,    kinematics_kernels, leg_kernels,
+        model_kernels,           motion_kernels,    plan_kernels,       quadratic_kernels,  stabilizer_kernels,
+        support_kernels,         task_kernels,      updater_kernels,    wbosc_kernels,
     };
     PyObject *module = PyModule_Create(&definition);
     for (size_t i = 0; module && i < sizeof packages / sizeof packages[0]; i++)
-        if (PyModule_AddFunctions(module, packages[i]) != 0)
+        if (!add_kernels(module, packages[i]))
             Py_CLEAR(module);
     return module;
 }

@@ -7,75 +7,54 @@
 
 enum { LEAST_INTEGERS = 3, MOST_ROWS = 1 << 15 };
 
-/* constraints_constraint(integers, numbers): what describes a constraint, and its parameters. */
-static PyObject *constraints_constraint(PyObject *self, PyObject *const *args, Py_ssize_t count)
+static PyObject *constraints_constraint(Given *given)
 {
-    (void)self;
     ConstraintHandle *memory;
-    if (!takes(2, count, "constraints_constraint"))
-        return NULL;
-    PyObject *handle = new_handle(sizeof *memory, CONSTRAINT_HANDLE, (void **)&memory);
-    if (!handle)
-        return NULL;
-    int64_t *integers = borrow_integers(&memory->arrays, args[0], ANY, "integers");
-    Py_ssize_t described = integers ? borrowed_count(&memory->arrays) : 0;
-    double *numbers = integers ? borrow_written(&memory->arrays, args[1], ANY, "numbers") : NULL;
-    if (!numbers)
-        goto failed;
-    Py_ssize_t length = borrowed_count(&memory->arrays);
-    if (described < LEAST_INTEGERS || length < 1 || integers[2] < 0 || integers[2] > MOST_ROWS) {
-        PyErr_Format(PyExc_ValueError, "a constraint of %zd integers and %zd numbers is none", described, length);
-        goto failed;
-    }
-    memory->constraint = constraint_in(integers, (int)described, numbers, (int)length);
-    memory->constraint.place = &memory->place;
+    PyObject *handle = new_handle(given, sizeof *memory, CONSTRAINT_HANDLE, (void **)&memory);
+    int64_t *integers = given_integers(given, 0, ANY, "integers");
+    Py_ssize_t described = given_count(given);
+    double *numbers = given_written(given, 1, ANY, "numbers");
+    Py_ssize_t length = given_count(given);
+    if (given->failed || described < LEAST_INTEGERS || length < 1 || integers[2] < 0 || integers[2] > MOST_ROWS)
+        refuse(given, "a constraint of %zd integers and %zd numbers is none", described, length);
+    else
+        memory->constraint = constraint_in(integers, (int)described, numbers, (int)length);
+    if (!given->failed)
+        memory->constraint.place = &memory->place;
     return handle;
-failed:
-    Py_DECREF(handle);
-    return NULL;
 }
 
-/* constraints_rows(constraint, tree, snapshot, jacobian, bias): the transposed Jacobian, nv x rows, and the bias. */
-static PyObject *constraints_rows(PyObject *self, PyObject *const *args, Py_ssize_t count)
+static PyObject *constraints_rows(Given *given)
 {
-    (void)self;
-    Borrowed borrowed = {0};
-    if (!takes(5, count, "constraints_rows"))
-        return NULL;
-    const Constraint *constraint = constraint_of(args[0]);
-    const Tree *tree = constraint ? tree_of(args[1]) : NULL;
-    const Snapshot *now = tree ? snapshot_of(args[2], tree) : NULL;
-    if (now && !constraint_fits(constraint, tree)) {
-        PyErr_SetString(PyExc_ValueError, "the constraint is of another robot, or none");
-        return NULL;
-    }
-    if (!now)
-        return NULL;
+    const Constraint *constraint = constraint_of(given, given->arguments[0]);
+    const Tree *tree = given_tree(given, 1);
+    const Snapshot *now = given_snapshot(given, 2, tree);
+    if (given->failed || !constraint_fits(constraint, tree))
+        return refuse(given, "the constraint is of another robot, or none");
     int rows = constraint->rows;
-    double *J = borrow_written(&borrowed, args[3], (Py_ssize_t)tree->nv * rows, "jacobian");
-    double *bias = J ? borrow_written(&borrowed, args[4], rows, "bias") : NULL;
-    if (bias) {
-        memset(J, 0, (size_t)(tree->nv * rows) * sizeof(double));
-        fill_constraint_rows(constraint, tree, now, (ConstraintColumns){{J, rows}, bias});
-    }
-    give_back(&borrowed);
-    return bias ? Py_NewRef(Py_None) : NULL;
-}
-
-/* constraints_release(constraint): forget where a contact is held; the next cycle notes where it is by then. */
-static PyObject *constraints_release(PyObject *self, PyObject *const *args, Py_ssize_t count)
-{
-    (void)self;
-    const Constraint *constraint = takes(1, count, "constraints_release") ? constraint_of(args[0]) : NULL;
-    if (!constraint)
+    double *J = given_written(given, 3, (Py_ssize_t)tree->nv * rows, "jacobian");
+    double *bias = given_written(given, 4, rows, "bias");
+    if (given->failed)
         return NULL;
-    constraint->place->known = false;
-    return Py_NewRef(Py_None);
+    memset(J, 0, (size_t)(tree->nv * rows) * sizeof(double));
+    fill_constraint_rows(constraint, tree, now, (ConstraintColumns){{J, rows}, bias});
+    return nothing();
 }
 
-PyMethodDef constraints_methods[] = {
-    {"constraints_constraint", METHOD(constraints_constraint), NULL},
-    {"constraints_rows", METHOD(constraints_rows), NULL},
-    {"constraints_release", METHOD(constraints_release), NULL},
+static PyObject *constraints_release(Given *given)
+{
+    const Constraint *constraint = constraint_of(given, given->arguments[0]);
+    if (constraint)
+        constraint->place->known = false;
+    return nothing();
+}
+
+const Kernel constraint_kernels[] = {
+    {"constraints_constraint", constraints_constraint, 2,
+     "constraints_constraint(integers, numbers): what describes a constraint, and its parameters."},
+    {"constraints_rows", constraints_rows, 5,
+     "constraints_rows(constraint, tree, snapshot, jacobian, bias): the transposed Jacobian, nv x rows, and the bias."},
+    {"constraints_release", constraints_release, 1,
+     "constraints_release(constraint): forget where a contact is held; the next cycle notes where it is by then."},
     {0},
 };

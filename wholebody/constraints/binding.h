@@ -13,10 +13,11 @@ typedef struct {
     ContactPlace place;
 } ConstraintHandle;
 
-/* The constraint of a handle, or NULL with a Python error. */
-static inline const Constraint *constraint_of(PyObject *handle)
+/* The constraint of a handle, or NULL with a Python error; the call fails. */
+static inline const Constraint *constraint_of(Given *given, PyObject *handle)
 {
-    ConstraintHandle *found = handle_of(handle, CONSTRAINT_HANDLE);
+    ConstraintHandle *found = given->failed ? NULL : handle_of(handle, CONSTRAINT_HANDLE);
+    given->failed = !found;
     return found ? &found->constraint : NULL;
 }
 

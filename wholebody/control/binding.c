@@ -34,20 +34,20 @@ static bool speaks_of_contacts(const Building *build, const Task *task, const in
     return true;
 }
 
-static bool add_task(Building *build, PyObject *handle, int index)
+static void add_task(Given *given, Building *build, PyObject *handle, int index)
 {
     const int64_t *line = build->lines + OF_TASK * index;
     Problem *problem = &build->handle.problem;
-    const Task *task = task_of(handle);
+    const Task *task = task_of(given, handle);
     if (!task)
-        return false;
+        return;
     int64_t own = task->kind == TASK_CUSTOM ? line[3] : 0;
     int64_t owned = task->kind == TASK_CUSTOM ? (int64_t)task->rows * (problem->nv + 3) : 0;
     bool fits = task_fits(task, problem->tree) && line[0] >= problem->level_count - 1 && line[0] < MOST_LEVELS &&
                 line[0] >= 0 && speaks_of_contacts(build, task, line + 1) && own >= 0 && own + owned <= build->own_count;
     if (!fits) {
-        PyErr_Format(PyExc_ValueError, "task %d does not fit the robot, or its line the problem", index);
-        return false;
+        refuse(given, "task %d does not fit the robot, or its line the problem", index);
+        return;
     }
     build->tasks[index] = (ProblemTask){
         .task = task,
@@ -62,70 +62,59 @@ static bool add_task(Building *build, PyObject *handle, int index)
         problem->motion_rows += task->rows;
     if (is_force_task(task))
         problem->force_rows += task->rows;
-    return true;
 }
 
-static bool add_constraint(Building *build, PyObject *handle, int index)
+static void add_constraint(Given *given, Building *build, PyObject *handle, int index)
 {
     const int64_t *line = build->lines + OF_TASK * build->handle.problem.task_count + OF_CONSTRAINT * index;
-    const Constraint *constraint = constraint_of(handle);
+    const Constraint *constraint = constraint_of(given, handle);
     if (!constraint)
-        return false;
+        return;
     bool custom = constraint->kind == CONSTRAINT_CUSTOM;
     int64_t own = custom ? line[0] : 0;
     int64_t owned = custom ? (int64_t)constraint->rows * (build->handle.problem.nv + 1) : 0;
     if (!constraint_fits(constraint, build->handle.problem.tree) || own < 0 || own + owned > build->own_count) {
-        PyErr_Format(PyExc_ValueError, "constraint %d does not fit the robot, or its line the problem", index);
-        return false;
+        refuse(given, "constraint %d does not fit the robot, or its line the problem", index);
+        return;
     }
     build->constraints[index] = (ProblemConstraint){constraint, build->own + own};
     build->handle.problem.constraint_rows += constraint->rows;
-    return true;
 }
 
-/* The arrays and handles that a problem points into; all of them are kept. */
-static bool borrow_problem(Building *build, PyObject *const *args)
+/* The arrays that a problem points into. */
+static void take_arrays(Given *given, Building *build)
 {
     Problem *problem = &build->handle.problem;
-    Borrowed *arrays = &build->handle.arrays;
     Py_ssize_t lines = OF_TASK * (Py_ssize_t)problem->task_count + OF_CONSTRAINT * (Py_ssize_t)problem->constraint_count;
-    build->lines = borrow_integers(arrays, args[3], lines, "lines");
-    problem->passive = build->lines ? borrow_integers(arrays, args[4], ANY, "passive") : NULL;
-    if (!problem->passive)
-        return false;
-    problem->passive_count = (int)borrowed_count(arrays);
-    if (problem->passive_count > problem->nv) {
-        PyErr_SetString(PyExc_ValueError, "passive has more columns than the robot");
-        return false;
-    }
-    problem->driven = borrow_integers(arrays, args[5], problem->nv - problem->passive_count, "driven");
+    build->lines = given_integers(given, 3, lines, "lines");
+    problem->passive = given_integers(given, 4, ANY, "passive");
+    problem->passive_count = (int)given_count(given);
+    if (problem->passive_count > problem->nv)
+        refuse(given, "passive has more columns than the robot");
     problem->driven_count = problem->nv - problem->passive_count;
-    build->own = problem->driven ? borrow_numbers(arrays, args[6], ANY, "own") : NULL;
-    build->own_count = build->own ? borrowed_count(arrays) : 0;
-    if (build->own && (!all_within(problem->passive, problem->passive_count, 0, problem->nv, "passive") ||
-                       !all_within(problem->driven, problem->driven_count, 0, problem->nv, "driven")))
-        return false;
-    PyObject *kept = build->own ? PyTuple_Pack(3, args[0], args[1], args[2]) : NULL;
-    if (!kept)
-        return false;
-    keep(arrays, kept);
-    Py_DECREF(kept);
-    return true;
+    problem->driven = given_integers(given, 5, problem->driven_count, "driven");
+    build->own = given_numbers(given, 6, ANY, "own");
+    build->own_count = given_count(given);
+    all_within(given, problem->passive, problem->passive_count, 0, problem->nv, "passive");
+    all_within(given, problem->driven, problem->driven_count, 0, problem->nv, "driven");
 }
 
-/* control_problem(tree, tasks, constraints, lines, passive, driven, own): tuples of handles; see Building. */
-static PyObject *control_problem(PyObject *self, PyObject *const *args, Py_ssize_t count)
+/* See Building. Tree, tasks and constraints are kept. */
+static PyObject *control_problem(Given *given)
 {
-    (void)self;
-    Building *build;
-    if (!takes(7, count, "control_problem"))
-        return NULL;
-    const Tree *tree = tree_of(args[0]);
+    PyObject *const *args = given->arguments;
+    const Tree *tree = given_tree(given, 0);
     Py_ssize_t tasks = tree ? PyTuple_Size(args[1]) : -1, constraints = tasks >= 0 ? PyTuple_Size(args[2]) : -1;
-    if (constraints < 0)
+    PyObject *kept = constraints >= 0 ? PyTuple_Pack(3, args[0], args[1], args[2]) : NULL;
+    if (!kept)
         return NULL;
-    size_t size = sizeof *build + (size_t)tasks * sizeof(ProblemTask) + (size_t)constraints * sizeof(ProblemConstraint);
-    PyObject *handle = new_handle(size, PROBLEM_HANDLE, (void **)&build);
+    size_t size = sizeof(Building) + (size_t)tasks * sizeof(ProblemTask) +
+                  (size_t)constraints * sizeof(ProblemConstraint);
+    Building *build;
+    PyObject *handle = new_handle(given, size, PROBLEM_HANDLE, (void **)&build);
+    if (handle)
+        keep(&build->handle.arrays, kept);
+    Py_DECREF(kept);
     if (!handle)
         return NULL;
     build->tasks = (ProblemTask *)(build + 1);
@@ -141,39 +130,28 @@ static PyObject *control_problem(PyObject *self, PyObject *const *args, Py_ssize
         .tasks = build->tasks,
         .constraints = build->constraints,
     };
-    bool built = borrow_problem(build, args);
-    for (int i = 0; built && i < constraints; i++)
-        built = add_constraint(build, PyTuple_GetItem(args[2], i), i);
-    for (int i = 0; built && i < tasks; i++)
-        built = add_task(build, PyTuple_GetItem(args[1], i), i);
-    if (built)
-        problem->most_columns = problem->constraint_rows + problem->passive_count + problem->motion_rows;
-    else
-        Py_CLEAR(handle);
+    take_arrays(given, build);
+    for (int i = 0; i < constraints && !given->failed; i++)
+        add_constraint(given, build, PyTuple_GetItem(args[2], i), i);
+    for (int i = 0; i < tasks && !given->failed; i++)
+        add_task(given, build, PyTuple_GetItem(args[1], i), i);
+    problem->most_columns = problem->constraint_rows + problem->passive_count + problem->motion_rows;
     return handle;
 }
 
-/* control_changes(problem, seen, motion_jump, force_jump): see transitions.h; `seen` has all numbers of all tasks and
- * constraints. */
-static PyObject *control_changes(PyObject *self, PyObject *const *args, Py_ssize_t count)
+static PyObject *control_changes(Given *given)
 {
-    (void)self;
-    Borrowed borrowed = {0};
-    if (!takes(4, count, "control_changes"))
-        return NULL;
-    const Problem *problem = problem_of(args[0]);
-    double motion_jump = problem ? PyFloat_AsDouble(args[2]) : 0.0;
-    double force_jump = problem ? PyFloat_AsDouble(args[3]) : 0.0;
-    if (!problem || PyErr_Occurred())
-        return NULL;
-    double *seen = borrow_written(&borrowed, args[1], count_parameters(problem), "seen");
-    int found = seen ? find_changes(problem, seen, motion_jump, force_jump) : 0;
-    give_back(&borrowed);
-    return seen ? PyLong_FromLong(found) : NULL;
+    const Problem *problem = given_problem(given, 0);
+    double *seen = given_written(given, 1, problem ? count_parameters(problem) : 0, "seen");
+    double motion_jump = given_number(given, 2), force_jump = given_number(given, 3);
+    return given->failed ? NULL : PyLong_FromLong(find_changes(problem, seen, motion_jump, force_jump));
 }
 
-PyMethodDef control_methods[] = {
-    {"control_changes", METHOD(control_changes), NULL},
-    {"control_problem", METHOD(control_problem), NULL},
+const Kernel control_kernels[] = {
+    {"control_changes", control_changes, 4,
+     "control_changes(problem, seen, motion_jump, force_jump): see transitions.h; `seen` has all numbers of all tasks and "
+     "constraints."},
+    {"control_problem", control_problem, 7,
+     "control_problem(tree, tasks, constraints, lines, passive, driven, own): tuples of handles, lines of each."},
     {0},
 };

@@ -15,10 +15,18 @@ typedef struct {
 } ProblemHandle;
 
 /* The problem of a handle, or NULL with a Python error. */
-static inline const Problem *problem_of(PyObject *handle)
+static inline const Problem *given_problem(Given *given, int index)
 {
-    ProblemHandle *found = handle_of(handle, PROBLEM_HANDLE);
+    ProblemHandle *found = given_handle(given, index, PROBLEM_HANDLE);
     return found ? &found->problem : NULL;
+}
+
+/* What a controller hands back, in an array of Python's. */
+static inline Output given_output(Given *given, int index, const Problem *problem)
+{
+    int size = 6 * problem->joints + problem->nv + problem->constraint_rows + problem->error_rows;
+    double *flat = given_written(given, index, size, "output");
+    return flat ? output_in(problem, flat) : (Output){0};
 }
 
 #endif

@@ -15,29 +15,26 @@ typedef struct {
 } WboscHandle;
 
 /* LAPACK's dsyevd from the capsule that scipy exports, whose name is its signature; NULL with a Python error. */
-static Dsyevd dsyevd_of(PyObject *capsule)
+static Dsyevd take_dsyevd(Given *given, int index)
 {
     static const char *const SIGNATURE = "void (char *, char *, int *,";
-    const char *name = PyCapsule_GetName(capsule);
+    const char *name = given->failed ? NULL : PyCapsule_GetName(given->arguments[index]);
     if (!name || strncmp(name, SIGNATURE, strlen(SIGNATURE)) != 0) {
-        PyErr_SetString(PyExc_ValueError, "dsyevd must be the capsule that scipy.linalg.cython_lapack exports");
+        PyErr_Clear();
+        refuse(given, "dsyevd must be the capsule that scipy.linalg.cython_lapack exports");
         return NULL;
     }
     union { /* ISO C knows no cast from an object to a function */
         void *object;
         Dsyevd function;
-    } pointer = {PyCapsule_GetPointer(capsule, name)};
+    } pointer = {PyCapsule_GetPointer(given->arguments[index], name)};
     return pointer.function;
 }
 
-/* control_wbosc(problem, settings, dsyevd): settings as WboscSettings has them. */
-static PyObject *control_wbosc(PyObject *self, PyObject *const *args, Py_ssize_t count)
+static PyObject *control_wbosc(Given *given)
 {
-    (void)self;
-    if (!takes(3, count, "control_wbosc"))
-        return NULL;
-    const Problem *problem = problem_of(args[0]);
-    Dsyevd dsyevd = problem ? dsyevd_of(args[2]) : NULL;
+    const Problem *problem = given_problem(given, 0);
+    Dsyevd dsyevd = take_dsyevd(given, 2);
     if (!dsyevd)
         return NULL;
     Wbosc counted = {0};
@@ -45,41 +42,31 @@ static PyObject *control_wbosc(PyObject *self, PyObject *const *args, Py_ssize_t
     lay_out_wbosc(&counted, &arena, problem, dsyevd);
     size_t aligned = 32;
     WboscHandle *memory;
-    PyObject *handle = new_handle(sizeof *memory + aligned + arena.taken, WBOSC_HANDLE, (void **)&memory);
+    PyObject *handle = new_handle(given, sizeof *memory + aligned + arena.taken, WBOSC_HANDLE, (void **)&memory);
     if (!handle)
         return NULL;
     uintptr_t behind = (uintptr_t)(memory + 1);
     arena = (Arena){(char *)(memory + 1) + (aligned - behind % aligned) % aligned, 0};
     lay_out_wbosc(&memory->wbosc, &arena, problem, dsyevd);
-    keep(&memory->arrays, args[0]);
+    keep(&memory->arrays, given->arguments[0]);
     Py_ssize_t settings = BEFORE_LIMITS + LIMITS * (Py_ssize_t)problem->joints;
-    memory->wbosc.settings = (const WboscSettings *)borrow_numbers(&memory->arrays, args[1], settings, "settings");
-    if (!memory->wbosc.settings)
-        Py_CLEAR(handle);
+    memory->wbosc.settings = (const WboscSettings *)given_numbers(given, 1, settings, "settings");
     return handle;
 }
 
-/* control_wbosc_solve(wbosc, snapshot, output): one cycle; a Verdict. */
-static PyObject *control_wbosc_solve(PyObject *self, PyObject *const *args, Py_ssize_t count)
+static PyObject *control_wbosc_solve(Given *given)
 {
-    (void)self;
-    Borrowed borrowed = {0};
-    if (!takes(3, count, "control_wbosc_solve"))
-        return NULL;
-    WboscHandle *handle = handle_of(args[0], WBOSC_HANDLE);
-    const Snapshot *now = handle ? snapshot_of(args[1], handle->wbosc.problem->tree) : NULL;
-    if (!now)
+    WboscHandle *handle = given_handle(given, 0, WBOSC_HANDLE);
+    if (!handle)
         return NULL;
     const Problem *problem = handle->wbosc.problem;
-    Py_ssize_t size = 6 * (Py_ssize_t)problem->joints + problem->nv + problem->constraint_rows + problem->error_rows;
-    double *output = borrow_written(&borrowed, args[2], size, "output");
-    Verdict verdict = output ? solve_wbosc(&handle->wbosc, now, output_in(problem, output)) : SOLVED;
-    give_back(&borrowed);
-    return output ? PyLong_FromLong(verdict) : NULL;
+    const Snapshot *now = given_snapshot(given, 1, problem->tree);
+    Output output = given_output(given, 2, problem);
+    return given->failed ? NULL : PyLong_FromLong(solve_wbosc(&handle->wbosc, now, output));
 }
 
-PyMethodDef wbosc_methods[] = {
-    {"control_wbosc", METHOD(control_wbosc), NULL},
-    {"control_wbosc_solve", METHOD(control_wbosc_solve), NULL},
+const Kernel wbosc_kernels[] = {
+    {"control_wbosc", control_wbosc, 3, "control_wbosc(problem, settings, dsyevd): settings as WboscSettings has them."},
+    {"control_wbosc_solve", control_wbosc_solve, 3, "control_wbosc_solve(wbosc, snapshot, output): one cycle; a Verdict."},
     {0},
 };

@@ -8,36 +8,22 @@ typedef struct {
     double memory[]; /* 6 x feet wrenches, then a reference for each joint */
 } BalanceHandle;
 
-/* A handle with room for so many feet and joints. */
-static PyObject *new_estimator(Py_ssize_t feet, Py_ssize_t joints, BalanceHandle **handle)
-{
-    size_t memory = (size_t)(6 * feet + joints) * sizeof(double);
-    PyObject *capsule = new_handle(sizeof **handle + memory, BALANCE_HANDLE, (void **)handle);
-    if (!capsule)
-        return NULL;
-    (*handle)->estimator.feet = (int)feet;
-    (*handle)->estimator.joints = (int)joints;
-    (*handle)->estimator.wrench = (double (*)[6])(*handle)->memory;
-    (*handle)->estimator.reference = (*handle)->memory + 6 * feet;
-    return capsule;
-}
-
 /* Whether a field of `size` bytes from `offset` on lies in a state's record, and numbers where numbers may lie. */
 static bool lies_within(int64_t offset, int64_t size, Py_ssize_t record, int64_t alignment)
 {
     return offset >= 0 && offset % alignment == 0 && offset <= record && size <= record - offset;
 }
 
-/* Whether all that the layout and the places name is there; a Python error if not. */
-static bool is_layout(const BalanceEstimator *estimator, Py_ssize_t record)
+/* Refuse a layout or places that name what is not there. */
+static void check_layout(Given *given, const BalanceEstimator *estimator, Py_ssize_t record)
 {
     enum { NUMBER = 8, FLAGS = 2, IMU_NUMBERS = 10, WRENCH = 6 };
     const StateLayout *at = estimator->at;
     const int64_t *joint = estimator->joint;
     int64_t most = 0;
-    if (!all_within((const int64_t *)at, NUMBERS_IN(StateLayout), -1, INT32_MAX, "layout") ||
-        !all_within(joint, estimator->joints, 0, INT32_MAX, "joints"))
-        return false;
+    if (!all_within(given, (const int64_t *)at, NUMBERS_IN(StateLayout), -1, INT32_MAX, "layout") ||
+        !all_within(given, joint, estimator->joints, 0, INT32_MAX, "joints"))
+        return;
     for (int k = 0; k < estimator->joints; k++)
         most = joint[k] >= most ? joint[k] + 1 : most;
     bool fits = lies_within(at->position, NUMBER * most, record, NUMBER) &&
@@ -54,86 +40,82 @@ static bool is_layout(const BalanceEstimator *estimator, Py_ssize_t record)
                lies_within(there + at->force_torque_measured, FLAGS, record, 1);
     }
     if (!fits)
-        PyErr_SetString(PyExc_ValueError, "the layout is not that of the state");
-    return fits;
+        refuse(given, "the layout is not that of the state");
 }
 
-/* Whether the frames of feet and IMU are those of a robot whose base floats; a Python error if not. */
-static bool has_frames(const BalanceEstimator *estimator, const Tree *tree)
+/* Refuse frames of feet and IMU that are not those of a robot whose base floats. */
+static void check_frames(Given *given, const BalanceEstimator *estimator, const Tree *tree)
 {
     int64_t imu = estimator->imu;
-    bool fits = tree->floating && all_within(&imu, 1, 0, tree->frames, "imu");
-    for (int foot = 0; foot < estimator->feet && fits; foot++)
-        fits = all_within(&estimator->place[foot].ankle, 2, 0, tree->frames, "places");
-    if (!fits && !PyErr_Occurred())
-        PyErr_SetString(PyExc_ValueError, "the robot has no floating base");
-    return fits;
+    if (!tree->floating)
+        refuse(given, "the robot has no floating base");
+    all_within(given, &imu, 1, 0, tree->frames, "imu");
+    for (int foot = 0; foot < estimator->feet; foot++)
+        all_within(given, &estimator->place[foot].ankle, 2, 0, tree->frames, "places");
 }
 
-static PyObject *estimation_balance(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *estimation_balance(Given *given)
 {
-    if (!takes(10, count, "estimation_balance"))
-        return NULL;
-    Py_ssize_t feet = PyObject_Size(arguments[3]), joints = feet >= 0 ? PyObject_Size(arguments[2]) : -1;
-    long imu = joints >= 0 ? PyLong_AsLong(arguments[9]) : -1;
-    if (PyErr_Occurred())
-        return NULL;
+    const int64_t *joint = given_integers(given, 2, ANY, "joints");
+    Py_ssize_t joints = given_count(given);
+    const int64_t *places = given_integers(given, 3, ANY, "places");
+    Py_ssize_t feet = given_count(given) / NUMBERS_IN(FootPlace);
+    size_t memory = (size_t)(6 * feet + joints) * sizeof(double);
     BalanceHandle *handle;
-    PyObject *capsule = new_estimator(feet, joints, &handle);
-    if (!capsule)
-        return NULL;
-    Borrowed *arrays = &handle->arrays;
-    BalanceEstimator *estimator = &handle->estimator;
-    estimator->imu = (int)imu;
-    estimator->state = borrow_bytes(arrays, arguments[0], ANY, "state");
-    Py_ssize_t record = estimator->state ? borrowed_count(arrays) : 0;
-    int64_t *at = estimator->state ? borrow_integers(arrays, arguments[1], NUMBERS_IN(StateLayout), "layout") : NULL;
-    estimator->joint = at ? borrow_integers(arrays, arguments[2], joints, "joints") : NULL;
-    int64_t *places =
-        estimator->joint ? borrow_integers(arrays, arguments[3], NUMBERS_IN(FootPlace) * feet, "places") : NULL;
-    double *geometry =
-        places ? borrow_numbers(arrays, arguments[4], NUMBERS_IN(FootGeometry) * feet, "geometry") : NULL;
-    double *odometry =
-        geometry ? borrow_written(arrays, arguments[5], NUMBERS_IN(FootOdometry) * feet, "odometry") : NULL;
-    double *memory = odometry ? borrow_written(arrays, arguments[6], NUMBERS_IN(BalanceMemory), "memory") : NULL;
-    double *balance = memory ? borrow_written(arrays, arguments[7], balance_size((int)feet), "balance") : NULL;
-    uint8_t *contact = balance ? borrow_written_flags(arrays, arguments[8], feet, "contact") : NULL;
-    if (!contact) {
-        Py_DECREF(capsule);
-        return NULL;
-    }
-    estimator->at = (const StateLayout *)(void *)at;
-    estimator->place = (const FootPlace *)(void *)places;
-    estimator->geometry = (const FootGeometry *)(void *)geometry;
-    estimator->odometry = (FootOdometry *)(void *)odometry;
-    estimator->memory = (BalanceMemory *)(void *)memory;
-    estimator->balance = balance_in((int)feet, balance, contact);
-    if (!is_layout(estimator, record))
-        Py_CLEAR(capsule);
+    PyObject *capsule = new_handle(given, sizeof *handle + memory, BALANCE_HANDLE, (void **)&handle);
+    const uint8_t *state = given_bytes(given, 0, ANY, "state");
+    Py_ssize_t record = given_count(given);
+    int64_t *at = given_integers(given, 1, NUMBERS_IN(StateLayout), "layout");
+    joint = given_integers(given, 2, joints, "joints");
+    places = given_integers(given, 3, NUMBERS_IN(FootPlace) * feet, "places");
+    double *geometry = given_numbers(given, 4, NUMBERS_IN(FootGeometry) * feet, "geometry");
+    double *odometry = given_written(given, 5, NUMBERS_IN(FootOdometry) * feet, "odometry");
+    double *last = given_written(given, 6, NUMBERS_IN(BalanceMemory), "memory");
+    double *balance = given_written(given, 7, balance_size((int)feet), "balance");
+    uint8_t *contact = given_written_flags(given, 8, feet, "contact");
+    long imu = given_integer(given, 9);
+    if (given->failed)
+        return capsule;
+    handle->estimator = (BalanceEstimator){
+        .feet = (int)feet,
+        .joints = (int)joints,
+        .imu = (int)imu,
+        .state = state,
+        .at = (const StateLayout *)(void *)at,
+        .joint = joint,
+        .place = (const FootPlace *)(const void *)places,
+        .geometry = (const FootGeometry *)(void *)geometry,
+        .odometry = (FootOdometry *)(void *)odometry,
+        .memory = (BalanceMemory *)(void *)last,
+        .balance = balance_in((int)feet, balance, contact),
+        .wrench = (double (*)[6])handle->memory,
+        .reference = handle->memory + 6 * feet,
+    };
+    check_layout(given, &handle->estimator, record);
     return capsule;
 }
 
-/* Open the handles of all parts, and check that they are of the same robot; false with a Python error if not. */
-static bool open_parts(PyObject *const *arguments, BalanceParts *parts)
+/* Open the handles of all parts, which must be of the same robot. */
+static BalanceParts take_parts(Given *given)
 {
-    BalanceHandle *balance = handle_of(arguments[0], BALANCE_HANDLE);
-    parts->tree = balance ? tree_of(arguments[1]) : NULL;
-    parts->now = parts->tree ? snapshot_of(arguments[2], parts->tree) : NULL;
-    SupportHandle *support = parts->now ? handle_of(arguments[3], SUPPORT_HANDLE) : NULL;
-    ContactsHandle *contacts = support ? handle_of(arguments[4], CONTACTS_HANDLE) : NULL;
-    FrozenHandle *frozen = contacts ? handle_of(arguments[5], FROZEN_HANDLE) : NULL;
-    if (!frozen)
-        return false;
-    parts->estimator = &balance->estimator;
-    parts->filter = &support->filter;
-    parts->contacts = &contacts->detector;
-    parts->frozen = &frozen->watch;
-    int feet = parts->estimator->feet, joints = parts->estimator->joints;
-    bool fits = feet == parts->filter->feet && feet == parts->contacts->feet && feet == parts->frozen->feet &&
-                joints == parts->frozen->joints && joints + 6 == parts->tree->nv;
+    BalanceHandle *balance = given_handle(given, 0, BALANCE_HANDLE);
+    const Tree *tree = given_tree(given, 1);
+    const Snapshot *now = given_snapshot(given, 2, tree);
+    SupportHandle *support = given_handle(given, 3, SUPPORT_HANDLE);
+    ContactsHandle *contacts = given_handle(given, 4, CONTACTS_HANDLE);
+    FrozenHandle *frozen = given_handle(given, 5, FROZEN_HANDLE);
+    if (given->failed)
+        return (BalanceParts){0};
+    int feet = balance->estimator.feet, joints = balance->estimator.joints;
+    bool fits = feet == support->filter.feet && feet == contacts->detector.feet && feet == frozen->watch.feet &&
+                joints == frozen->watch.joints && joints + 6 == tree->nv;
     if (!fits)
-        PyErr_SetString(PyExc_ValueError, "these parts of an estimator are not of the same robot");
-    return fits && has_frames(parts->estimator, parts->tree);
+        refuse(given, "these parts of an estimator are not of the same robot");
+    check_frames(given, &balance->estimator, tree);
+    return (BalanceParts){
+        .tree = tree, .now = now, .estimator = &balance->estimator, .filter = &support->filter,
+        .contacts = &contacts->detector, .frozen = &frozen->watch,
+    };
 }
 
 /* Read joints, feet and legs, and look for frozen sensors: flags of what was wrong. */
@@ -160,32 +142,25 @@ static int advance(const BalanceParts *parts, double dt)
 }
 
 /* The first cycle in three parts: sense; begin, which is Python's; show. */
-static PyObject *estimation_sense(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *estimation_sense(Given *given)
 {
-    BalanceParts parts;
-    if (!takes(6, count, "estimation_sense") || !open_parts(arguments, &parts))
-        return NULL;
-    return PyLong_FromLong(sense(&parts, 0.0));
+    BalanceParts parts = take_parts(given);
+    return given->failed ? NULL : PyLong_FromLong(sense(&parts, 0.0));
 }
 
-static PyObject *estimation_show(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *estimation_show(Given *given)
 {
-    BalanceParts parts;
-    if (!takes(6, count, "estimation_show") || !open_parts(arguments, &parts))
-        return NULL;
-    show_balance(&parts, 0.0);
-    Py_RETURN_NONE;
+    BalanceParts parts = take_parts(given);
+    if (!given->failed)
+        show_balance(&parts, 0.0);
+    return nothing();
 }
 
-static PyObject *estimation_cycle(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *estimation_cycle(Given *given)
 {
-    BalanceParts parts;
-    if (!takes(7, count, "estimation_cycle") || !open_parts(arguments, &parts))
-        return NULL;
-    double dt = PyFloat_AsDouble(arguments[6]);
-    if (PyErr_Occurred())
-        return NULL;
-    int wrong = sense(&parts, dt);
+    BalanceParts parts = take_parts(given);
+    double dt = given_number(given, 6);
+    int wrong = given->failed ? STATE_FAULT : sense(&parts, dt);
     if (!(wrong & STATE_FAULT)) {
         wrong |= advance(&parts, dt);
         show_balance(&parts, dt);
@@ -193,14 +168,14 @@ static PyObject *estimation_cycle(PyObject *Py_UNUSED(module), PyObject *const *
     return PyLong_FromLong(wrong);
 }
 
-PyMethodDef estimation_balance_methods[] = {
-    {"estimation_balance", METHOD(estimation_balance),
+const Kernel balance_kernels[] = {
+    {"estimation_balance", estimation_balance, 10,
      "estimation_balance(state, layout, joints, places, geometry, odometry, memory, balance, contact, imu): a handle."},
-    {"estimation_sense", METHOD(estimation_sense),
+    {"estimation_sense", estimation_sense, 6,
      "estimation_sense(balance, tree, snapshot, support, contacts, frozen): read the first state."},
-    {"estimation_show", METHOD(estimation_show),
+    {"estimation_show", estimation_show, 6,
      "estimation_show(balance, tree, snapshot, support, contacts, frozen): fill in the first balance."},
-    {"estimation_cycle", METHOD(estimation_cycle),
+    {"estimation_cycle", estimation_cycle, 7,
      "estimation_cycle(balance, tree, snapshot, support, contacts, frozen, dt): take the state that is there."},
     {0},
 };

@@ -8,113 +8,83 @@ typedef struct {
     double memory[KALMAN_ROWS * 6];
 } AttitudeHandle;
 
-static PyObject *estimation_attitude(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *estimation_attitude(Given *given)
 {
-    if (!takes(1, count, "estimation_attitude"))
-        return NULL;
     AttitudeHandle *handle;
-    PyObject *capsule = new_handle(sizeof *handle, ATTITUDE_HANDLE, (void **)&handle);
-    if (!capsule)
-        return NULL;
-    handle->attitude =
-        (Attitude *)(void *)borrow_written(&handle->arrays, arguments[0], NUMBERS_IN(Attitude), "attitude");
-    if (!handle->attitude) {
-        Py_DECREF(capsule);
-        return NULL;
+    PyObject *capsule = new_handle(given, sizeof *handle, ATTITUDE_HANDLE, (void **)&handle);
+    Attitude *attitude = (Attitude *)(void *)given_written(given, 0, NUMBERS_IN(Attitude), "attitude");
+    if (attitude) {
+        handle->attitude = attitude;
+        handle->kalman = kalman_in(6, attitude->covariance, handle->memory, attitude->gate);
     }
-    handle->kalman = kalman_in(6, handle->attitude->covariance, handle->memory, handle->attitude->gate);
     return capsule;
 }
 
-static PyObject *estimation_update_attitude(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *estimation_update_attitude(Given *given)
 {
-    if (!takes(2, count, "estimation_update_attitude"))
-        return NULL;
-    AttitudeHandle *handle = handle_of(arguments[0], ATTITUDE_HANDLE);
-    double dt = handle ? PyFloat_AsDouble(arguments[1]) : 0.0;
-    if (!handle || PyErr_Occurred())
-        return NULL;
-    return PyLong_FromLong(update_attitude(handle->attitude, &handle->kalman, dt));
+    AttitudeHandle *handle = given_handle(given, 0, ATTITUDE_HANDLE);
+    double dt = given_number(given, 1);
+    return given->failed ? NULL : PyLong_FromLong(update_attitude(handle->attitude, &handle->kalman, dt));
 }
 
 /* x has the body's state and then each foot's, P is the covariance. */
-static PyObject *estimation_support(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *estimation_support(Given *given)
 {
-    if (!takes(6, count, "estimation_support"))
-        return NULL;
-    Py_ssize_t numbers = PyObject_Size(arguments[0]);
-    if (numbers < 0)
-        return NULL;
-    int feet = (int)((numbers - NUMBERS_IN(BodyState)) / NUMBERS_IN(FootState)), size = BODY_ERROR + FOOT_ERROR * feet;
+    double *x = given_written(given, 0, ANY, "x");
+    Py_ssize_t feet = (given_count(given) - NUMBERS_IN(BodyState)) / NUMBERS_IN(FootState);
+    Py_ssize_t size = BODY_ERROR + FOOT_ERROR * feet;
     if (feet < 1 || feet > 1000)
-        return PyErr_Format(PyExc_ValueError, "a state of %zd numbers has no feet", numbers);
+        return refuse(given, "a state of %zd numbers has no feet", given_count(given));
     SupportHandle *handle;
     size_t memory = (size_t)((KALMAN_ROWS + 3) * size) * sizeof(double);
-    PyObject *capsule = new_handle(sizeof *handle + memory, SUPPORT_HANDLE, (void **)&handle);
-    if (!capsule)
-        return NULL;
-    Borrowed *arrays = &handle->arrays;
-    Py_ssize_t state = NUMBERS_IN(BodyState) + NUMBERS_IN(FootState) * feet;
-    double *x = borrow_written(arrays, arguments[0], state, "x");
-    double *P = x ? borrow_written(arrays, arguments[1], (Py_ssize_t)size * size, "P") : NULL;
-    double *legs = P ? borrow_written(arrays, arguments[2], NUMBERS_IN(Leg) * feet, "legs") : NULL;
-    double *settings =
-        legs ? borrow_numbers(arrays, arguments[3], NUMBERS_IN(SupportSettings), "settings") : NULL;
-    double *motion = settings ? borrow_written(arrays, arguments[4], NUMBERS_IN(Motion), "motion") : NULL;
-    double *last = motion ? borrow_written(arrays, arguments[5], NUMBERS_IN(SupportMemory), "memory") : NULL;
-    if (!last) {
-        Py_DECREF(capsule);
-        return NULL;
-    }
+    PyObject *capsule = new_handle(given, sizeof *handle + memory, SUPPORT_HANDLE, (void **)&handle);
+    x = given_written(given, 0, NUMBERS_IN(BodyState) + NUMBERS_IN(FootState) * feet, "x");
+    double *P = given_written(given, 1, size * size, "P");
+    double *legs = given_written(given, 2, NUMBERS_IN(Leg) * feet, "legs");
+    double *settings = given_numbers(given, 3, NUMBERS_IN(SupportSettings), "settings");
+    double *motion = given_written(given, 4, NUMBERS_IN(Motion), "motion");
+    double *last = given_written(given, 5, NUMBERS_IN(SupportMemory), "memory");
+    if (given->failed)
+        return capsule;
     handle->filter = (SupportFilter){
-        .feet = feet,
+        .feet = (int)feet,
         .body = (BodyState *)(void *)x,
         .foot = (FootState *)(void *)(x + NUMBERS_IN(BodyState)),
         .leg = (Leg *)(void *)legs,
         .settings = (const SupportSettings *)(void *)settings,
         .motion = (Motion *)(void *)motion,
         .memory = (SupportMemory *)(void *)last,
-        .kalman = kalman_in(size, P, handle->memory, ((const SupportSettings *)(void *)settings)->gate),
+        .kalman = kalman_in((int)size, P, handle->memory, ((const SupportSettings *)(void *)settings)->gate),
         .rows = handle->memory + KALMAN_ROWS * size,
     };
     return capsule;
 }
 
-static PyObject *estimation_update_support(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *estimation_update_support(Given *given)
 {
-    if (!takes(2, count, "estimation_update_support"))
-        return NULL;
-    SupportHandle *handle = handle_of(arguments[0], SUPPORT_HANDLE);
-    double dt = handle ? PyFloat_AsDouble(arguments[1]) : 0.0;
-    if (!handle || PyErr_Occurred())
-        return NULL;
-    support_cycle(&handle->filter, dt);
-    Py_RETURN_NONE;
+    SupportHandle *handle = given_handle(given, 0, SUPPORT_HANDLE);
+    double dt = given_number(given, 1);
+    if (!given->failed)
+        support_cycle(&handle->filter, dt);
+    return nothing();
 }
 
-static PyObject *estimation_contacts(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *estimation_contacts(Given *given)
 {
-    if (!takes(6, count, "estimation_contacts"))
-        return NULL;
     ContactsHandle *handle;
-    PyObject *capsule = new_handle(sizeof *handle, CONTACTS_HANDLE, (void **)&handle);
-    if (!capsule)
-        return NULL;
-    Borrowed *arrays = &handle->arrays;
-    double *settings = borrow_numbers(arrays, arguments[0], NUMBERS_IN(ContactSettings), "settings");
-    double *contact = settings ? borrow_written(arrays, arguments[2], ANY, "contact") : NULL;
-    Py_ssize_t feet = contact ? borrowed_count(arrays) : 0;
-    double *firm = contact ? borrow_written(arrays, arguments[3], feet, "firm") : NULL;
-    double *probability = firm ? borrow_written(arrays, arguments[4], feet, "probability") : NULL;
-    double *since = probability ? borrow_written(arrays, arguments[5], 2 * feet, "since") : NULL;
-    double *edges = since ? borrow_numbers(arrays, arguments[1], ANY, "edges") : NULL;
-    if (!edges) {
-        Py_DECREF(capsule);
-        return NULL;
-    }
+    PyObject *capsule = new_handle(given, sizeof *handle, CONTACTS_HANDLE, (void **)&handle);
+    double *settings = given_numbers(given, 0, NUMBERS_IN(ContactSettings), "settings");
+    double *contact = given_written(given, 2, ANY, "contact");
+    Py_ssize_t feet = given_count(given);
+    double *firm = given_written(given, 3, feet, "firm");
+    double *probability = given_written(given, 4, feet, "probability");
+    double *since = given_written(given, 5, 2 * feet, "since");
+    double *edges = given_numbers(given, 1, ANY, "edges");
+    if (given->failed)
+        return capsule;
     handle->detector = (ContactDetector){
         .feet = (int)feet,
-        .edges_each = feet ? (int)(borrowed_count(arrays) / (3 * feet)) : 0,
+        .edges_each = feet ? (int)(given_count(given) / (3 * feet)) : 0,
         .settings = (const ContactSettings *)(void *)settings,
         .edges = edges,
         .contact = contact,
@@ -126,43 +96,29 @@ static PyObject *estimation_contacts(PyObject *Py_UNUSED(module), PyObject *cons
     return capsule;
 }
 
-static PyObject *estimation_detect_contacts(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *estimation_detect_contacts(Given *given)
 {
-    if (!takes(3, count, "estimation_detect_contacts"))
-        return NULL;
-    ContactsHandle *handle = handle_of(arguments[0], CONTACTS_HANDLE);
-    double dt = handle ? PyFloat_AsDouble(arguments[2]) : 0.0;
-    if (!handle || PyErr_Occurred())
-        return NULL;
-    Borrowed arrays = {0};
-    double *wrench = borrow_numbers(&arrays, arguments[1], 6 * handle->detector.feet, "wrench");
-    if (wrench)
+    ContactsHandle *handle = given_handle(given, 0, CONTACTS_HANDLE);
+    double *wrench = given_numbers(given, 1, handle ? 6 * handle->detector.feet : 0, "wrench"), dt = given_number(given, 2);
+    if (!given->failed)
         detect_contacts(&handle->detector, (double (*)[6])wrench, dt);
-    give_back(&arrays);
-    return wrench ? Py_NewRef(Py_None) : NULL;
+    return nothing();
 }
 
-static PyObject *estimation_frozen(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *estimation_frozen(Given *given)
 {
-    if (!takes(6, count, "estimation_frozen"))
-        return NULL;
     FrozenHandle *handle;
-    PyObject *capsule = new_handle(sizeof *handle, FROZEN_HANDLE, (void **)&handle);
-    if (!capsule)
-        return NULL;
-    Borrowed *arrays = &handle->arrays;
-    double *settings = borrow_numbers(arrays, arguments[0], NUMBERS_IN(FrozenSettings), "settings");
-    double *wanted = settings ? borrow_written(arrays, arguments[4], ANY, "wanted") : NULL;
-    Py_ssize_t joints = wanted ? borrowed_count(arrays) : 0;
-    uint8_t *frozen = wanted ? borrow_written_flags(arrays, arguments[5], ANY, "frozen") : NULL;
-    Py_ssize_t sensors = frozen ? borrowed_count(arrays) : 0, feet = sensors - joints - FIRST_FOOT;
-    double *last = frozen ? borrow_written(arrays, arguments[1], 6 * sensors, "last") : NULL;
-    double *since = last ? borrow_written(arrays, arguments[2], sensors, "since") : NULL;
-    double *starts = since ? borrow_written(arrays, arguments[3], (FIRST_FOOT + feet) * joints, "starts") : NULL;
-    if (!starts) {
-        Py_DECREF(capsule);
-        return NULL;
-    }
+    PyObject *capsule = new_handle(given, sizeof *handle, FROZEN_HANDLE, (void **)&handle);
+    double *settings = given_numbers(given, 0, NUMBERS_IN(FrozenSettings), "settings");
+    double *wanted = given_written(given, 4, ANY, "wanted");
+    Py_ssize_t joints = given_count(given);
+    uint8_t *frozen = given_written_flags(given, 5, ANY, "frozen");
+    Py_ssize_t sensors = given_count(given), feet = sensors - joints - FIRST_FOOT;
+    double *last = given_written(given, 1, 6 * sensors, "last");
+    double *since = given_written(given, 2, sensors, "since");
+    double *starts = given_written(given, 3, (FIRST_FOOT + feet) * joints, "starts");
+    if (given->failed)
+        return capsule;
     handle->watch = (FrozenSensors){
         .feet = (int)feet,
         .joints = (int)joints,
@@ -176,41 +132,36 @@ static PyObject *estimation_frozen(PyObject *Py_UNUSED(module), PyObject *const 
     return capsule;
 }
 
-static PyObject *estimation_first_frozen(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *estimation_first_frozen(Given *given)
 {
-    if (!takes(7, count, "estimation_first_frozen"))
+    FrozenHandle *handle = given_handle(given, 0, FROZEN_HANDLE);
+    if (!handle)
         return NULL;
-    FrozenHandle *handle = handle_of(arguments[0], FROZEN_HANDLE);
-    double borne = handle ? PyFloat_AsDouble(arguments[5]) : 0.0, dt = handle ? PyFloat_AsDouble(arguments[6]) : 0.0;
-    if (!handle || PyErr_Occurred())
-        return NULL;
-    Borrowed arrays = {0};
-    const double *imu = borrow_numbers(&arrays, arguments[1], 10, "motion");
-    double *wrench = imu ? borrow_numbers(&arrays, arguments[2], 6 * handle->watch.feet, "wrenches") : NULL;
-    const double *position = wrench ? borrow_numbers(&arrays, arguments[3], handle->watch.joints, "position") : NULL;
-    const double *reference =
-        position ? borrow_numbers(&arrays, arguments[4], handle->watch.joints, "reference") : NULL;
-    SensorReadings now = {imu, (double (*)[6])wrench, position, reference, borne};
-    int first = reference ? first_frozen(&handle->watch, &now, dt) : -1;
-    give_back(&arrays);
-    return reference ? PyLong_FromLong(first) : NULL;
+    int feet = handle->watch.feet, joints = handle->watch.joints;
+    SensorReadings now = {
+        given_numbers(given, 1, 10, "motion"),          (double (*)[6])given_numbers(given, 2, 6 * feet, "wrenches"),
+        given_numbers(given, 3, joints, "position"), given_numbers(given, 4, joints, "reference"),
+        given_number(given, 5),
+    };
+    double dt = given_number(given, 6);
+    return given->failed ? NULL : PyLong_FromLong(first_frozen(&handle->watch, &now, dt));
 }
 
-PyMethodDef estimation_methods[] = {
-    {"estimation_attitude", METHOD(estimation_attitude), "estimation_attitude(attitude): a filter's handle."},
-    {"estimation_update_attitude", METHOD(estimation_update_attitude),
+const Kernel estimation_kernels[] = {
+    {"estimation_attitude", estimation_attitude, 1, "estimation_attitude(attitude): a filter's handle."},
+    {"estimation_update_attitude", estimation_update_attitude, 2,
      "estimation_update_attitude(handle, dt): take the reading that is there; flags of what was wrong with it."},
-    {"estimation_support", METHOD(estimation_support),
+    {"estimation_support", estimation_support, 6,
      "estimation_support(x, P, legs, settings, motion, memory): the handle of a filter on feet."},
-    {"estimation_update_support", METHOD(estimation_update_support),
+    {"estimation_update_support", estimation_update_support, 2,
      "estimation_update_support(handle, dt): go on by dt with the motion and the legs that are there."},
-    {"estimation_contacts", METHOD(estimation_contacts),
+    {"estimation_contacts", estimation_contacts, 6,
      "estimation_contacts(settings, edges, contact, firm, probability, since): the handle of a contact detector."},
-    {"estimation_detect_contacts", METHOD(estimation_detect_contacts),
+    {"estimation_detect_contacts", estimation_detect_contacts, 3,
      "estimation_detect_contacts(handle, wrench, dt): take the wrenches at the soles, feet x 6."},
-    {"estimation_frozen", METHOD(estimation_frozen),
+    {"estimation_frozen", estimation_frozen, 6,
      "estimation_frozen(settings, last, since, starts, wanted, frozen): the handle of a watch for frozen sensors."},
-    {"estimation_first_frozen", METHOD(estimation_first_frozen),
+    {"estimation_first_frozen", estimation_first_frozen, 7,
      "estimation_first_frozen(handle, motion, wrenches, position, reference, borne, dt): the first one, or -1."},
     {0},
 };

@@ -11,9 +11,6 @@
 #define FROZEN_HANDLE "wholebody.FrozenSensors"
 #define BALANCE_HANDLE "wholebody.BalanceEstimator"
 
-/* How many doubles, or integers, a struct has. */
-#define NUMBERS_IN(type) ((Py_ssize_t)(sizeof(type) / 8))
-
 typedef struct {
     Borrowed arrays;
     SupportFilter filter;

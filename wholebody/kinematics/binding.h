@@ -13,9 +13,9 @@ typedef struct {
 } ClosedFormHandle;
 
 /* The chain of a handle, or NULL with a Python error. */
-static inline const ClosedForm *closed_form_of(PyObject *handle)
+static inline const ClosedForm *given_closed_form(Given *given, int index)
 {
-    ClosedFormHandle *found = handle_of(handle, CLOSED_FORM_HANDLE);
+    ClosedFormHandle *found = given_handle(given, index, CLOSED_FORM_HANDLE);
     return found ? &found->chain : NULL;
 }
 

@@ -32,7 +32,7 @@ Weights = Mapping[str, float | Sequence[float]]
 
 
 class Problem(NamedTuple):
-    """All that stays the same from one solve to the next; C reads these fields by name (inverse.h)."""
+    """All that stays the same from one solve to the next; inverse_binding.c has the same order."""
 
     integers: Integers  # of the model
     numbers: Array
@@ -56,7 +56,7 @@ class Problem(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """How to iterate."""
+    """How to iterate; inverse_binding.c has the same order."""
 
     regularisation: float
     locality: float

@@ -13,80 +13,64 @@ typedef struct {
     double memory[];    /* inverse_size doubles, then a Task for each goal */
 } InverseHandle;
 
-/* An attribute that is an array, borrowed by its name; NULL with a Python error, also if there is one already. */
-static void *attribute(Borrowed *arrays, PyObject *object, const char *name, Py_ssize_t count, bool integers)
+/* The places of a problem's fields in the tuple that Python has of it: Problem in inverse.py. */
+enum {
+    INTEGERS_OF_MODEL, NUMBERS_OF_MODEL, TASKS, ROW, TOLERANCE, SCALE, VARIABLE, RATIO, PLACE, LOWER, UPPER, HOME,
+    MOBILITY, SEEDS, SUPPORT, EVALUATE_OWN, OWN_Q, OWN_ERROR, OWN_JACOBIAN, FIELDS
+};
+
+/* Settings in inverse.py has the same order. */
+static Settings given_settings(Given *given, int index)
 {
-    PyObject *array = PyErr_Occurred() ? NULL : PyObject_GetAttrString(object, name);
-    void *found = NULL;
-    if (array && integers)
-        found = borrow_integers(arrays, array, count, name);
-    else if (array)
-        found = borrow_numbers(arrays, array, count, name);
-    Py_XDECREF(array);
-    return found;
+    enum { COUNT = 7 };
+    PyObject *items[COUNT];
+    Given of = open_tuple(given, index, COUNT, items);
+    Settings settings = {
+        .regularisation = given_number(&of, 0),
+        .locality = given_number(&of, 1),
+        .stall = given_number(&of, 2),
+        .patience = (int)given_integer(&of, 3),
+        .iterations = (int)given_integer(&of, 4),
+        .transpose = given_truth(&of, 5),
+        .homing = (int)given_integer(&of, 6),
+    };
+    close_tuple(given, &of);
+    return settings;
 }
 
-static double number(PyObject *object, const char *name)
+/* How many rows an array has, or items a tuple. */
+static int length(Given *of, int index)
 {
-    PyObject *value = PyErr_Occurred() ? NULL : PyObject_GetAttrString(object, name);
-    double result = value ? PyFloat_AsDouble(value) : 0.0;
-    Py_XDECREF(value);
-    return result;
-}
-
-static int integer(PyObject *object, const char *name)
-{
-    PyObject *value = PyErr_Occurred() ? NULL : PyObject_GetAttrString(object, name);
-    int result = value ? (int)PyLong_AsLong(value) : 0;
-    Py_XDECREF(value);
-    return result;
-}
-
-/* How many rows an attribute has; 0 with a Python error. */
-static int length(PyObject *object, const char *name)
-{
-    PyObject *array = PyErr_Occurred() ? NULL : PyObject_GetAttrString(object, name);
-    Py_ssize_t found = array ? PyObject_Size(array) : 0;
-    Py_XDECREF(array);
+    Py_ssize_t found = of->failed ? 0 : PyObject_Size(of->arguments[index]);
+    of->failed = of->failed || found < 0;
     return found > 0 ? (int)found : 0;
 }
 
-static Settings settings_of(PyObject *given)
-{
-    return (Settings){
-        .regularisation = number(given, "regularisation"),
-        .locality = number(given, "locality"),
-        .stall = number(given, "stall"),
-        .patience = integer(given, "patience"),
-        .iterations = integer(given, "iterations"),
-        .homing = integer(given, "homing"),
-        .transpose = integer(given, "transpose") != 0,
-    };
-}
-
 /* Borrow the arrays of a problem whose sizes are known. */
-static void borrow_problem(Borrowed *arrays, PyObject *given, Problem *problem)
+static void take_problem(Given *of, Problem *problem)
 {
     Py_ssize_t goals = problem->goals, rows = problem->rows, n = problem->variables, nv = problem->tree.nv;
-    attribute(arrays, given, "integers", ANY, true);
-    attribute(arrays, given, "numbers", ANY, false);
-    problem->tolerance = attribute(arrays, given, "tolerance", 2 * goals, false);
-    problem->row = attribute(arrays, given, "row", 2 * rows, true);
-    problem->scale = attribute(arrays, given, "scale", rows, false);
-    problem->variable = attribute(arrays, given, "variable", nv, true);
-    problem->ratio = attribute(arrays, given, "ratio", nv, false);
-    problem->place = attribute(arrays, given, "place", n, true);
-    problem->lower = attribute(arrays, given, "lower", n, false);
-    problem->upper = attribute(arrays, given, "upper", n, false);
-    problem->home = attribute(arrays, given, "home", n, false);
-    problem->mobility = attribute(arrays, given, "mobility", n, false);
-    problem->seeds = attribute(arrays, given, "seeds", problem->throws * n, false);
-    problem->support = integer(given, "support");
-    PyObject *own_q = PyErr_Occurred() ? NULL : PyObject_GetAttrString(given, "own_q");
-    problem->own.q = own_q ? borrow_written(arrays, own_q, problem->tree.nq, "own_q") : NULL;
-    Py_XDECREF(own_q);
-    problem->own.error = attribute(arrays, given, "own_error", rows, false);
-    problem->own.J = attribute(arrays, given, "own_jacobian", nv * rows, false);
+    given_integers(of, INTEGERS_OF_MODEL, ANY, "integers");
+    given_numbers(of, NUMBERS_OF_MODEL, ANY, "numbers");
+    problem->row = (const int64_t (*)[2])given_integers(of, ROW, 2 * rows, "row");
+    problem->tolerance = (const double (*)[2])given_numbers(of, TOLERANCE, 2 * goals, "tolerance");
+    problem->scale = given_numbers(of, SCALE, rows, "scale");
+    problem->variable = given_integers(of, VARIABLE, nv, "variable");
+    problem->ratio = given_numbers(of, RATIO, nv, "ratio");
+    problem->place = given_integers(of, PLACE, n, "place");
+    problem->lower = given_numbers(of, LOWER, n, "lower");
+    problem->upper = given_numbers(of, UPPER, n, "upper");
+    problem->home = given_numbers(of, HOME, n, "home");
+    problem->mobility = given_numbers(of, MOBILITY, n, "mobility");
+    problem->seeds = given_numbers(of, SEEDS, problem->throws * n, "seeds");
+    int64_t support = given_integer(of, SUPPORT);
+    problem->support = (int)support;
+    problem->own.q = given_written(of, OWN_Q, problem->tree.nq, "own_q");
+    problem->own.error = given_numbers(of, OWN_ERROR, rows, "own_error");
+    problem->own.J = given_numbers(of, OWN_JACOBIAN, nv * rows, "own_jacobian");
+    all_within(of, problem->variable, nv, -1, n, "variable");
+    all_within(of, problem->place, n, -1, problem->tree.nq, "place");
+    all_within(of, &support, 1, -1, problem->tree.frames, "support");
 }
 
 /* Whether a kind of task says where something is to be, in rows that never come or go. */
@@ -95,16 +79,17 @@ static bool can_be_a_goal(TaskKind kind)
     return kind <= TASK_CENTER_OF_MASS;
 }
 
-/* The tasks of a problem, given as a tuple of handles; a Python error if one of them is not of this robot. */
-static void copy_tasks(PyObject *handles, Problem *problem, Task *tasks)
+/* The tasks of a problem, given as a tuple of handles, which must be of this robot. */
+static void copy_tasks(Given *given, PyObject *handles, Problem *problem, Task *tasks)
 {
-    for (int goal = 0; !PyErr_Occurred() && goal < problem->goals; goal++) {
-        const Task *task = task_of(PyTuple_GetItem(handles, goal));
-        if (task && !(task_fits(task, &problem->tree) && can_be_a_goal(task->kind)))
-            PyErr_SetString(PyExc_ValueError, "a task is of another robot, or does not say where something is to be");
-        if (!PyErr_Occurred())
-            tasks[goal] = *task;
-        problem->weighs = problem->weighs || (task && task->kind == TASK_CENTER_OF_MASS);
+    for (int goal = 0; goal < problem->goals && !given->failed; goal++) {
+        const Task *task = task_of(given, PyTuple_GetItem(handles, goal));
+        if (!task || !(task_fits(task, &problem->tree) && can_be_a_goal(task->kind))) {
+            refuse(given, "a task is of another robot, or does not say where something is to be");
+            return;
+        }
+        tasks[goal] = *task;
+        problem->weighs = problem->weighs || task->kind == TASK_CENTER_OF_MASS;
     }
     problem->task = tasks;
 }
@@ -122,20 +107,6 @@ static bool rows_are_of_tasks(const Problem *problem)
     return row == problem->rows;
 }
 
-/* Whether every index of a problem leads to something; a Python error if not. */
-static bool is_problem(const Problem *problem)
-{
-    const Tree *tree = &problem->tree;
-    int64_t support = problem->support;
-    if (!all_within(problem->variable, tree->nv, -1, problem->variables, "variable") ||
-        !all_within(problem->place, problem->variables, -1, tree->nq, "place") ||
-        !all_within(&support, 1, -1, tree->frames, "support"))
-        return false;
-    if (!rows_are_of_tasks(problem))
-        PyErr_SetString(PyExc_ValueError, "the rows are not those of the tasks");
-    return !PyErr_Occurred();
-}
-
 /* What a solver calls to have users' own tasks evaluated; a Python error stays until the solve ends. */
 static void evaluate_own(void *context)
 {
@@ -144,95 +115,80 @@ static void evaluate_own(void *context)
         Py_XDECREF(PyObject_CallNoArgs(handle->evaluate));
 }
 
-static PyObject *kinematics_inverse(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *kinematics_inverse(Given *given)
 {
-    const Tree *tree = takes(3, count, "kinematics_inverse") ? tree_of(arguments[0]) : NULL;
-    if (!tree)
-        return NULL;
-    PyObject *given = arguments[1], *capsule = NULL;
-    Problem problem = {.tree = *tree, .goals = length(given, "tasks"), .rows = length(given, "scale"),
-                       .variables = length(given, "place"), .throws = length(given, "seeds")};
-    Settings settings = settings_of(arguments[2]);
-    PyObject *tasks = PyErr_Occurred() ? NULL : PyObject_GetAttrString(given, "tasks");
-    PyObject *evaluate = tasks ? PyObject_GetAttrString(given, "evaluate_own") : NULL;
+    PyObject *items[FIELDS];
+    const Tree *tree = given_tree(given, 0);
+    Given of = open_tuple(given, 1, FIELDS, items);
+    Problem problem = {.goals = length(&of, TASKS), .rows = length(&of, SCALE), .variables = length(&of, PLACE),
+                       .throws = length(&of, SEEDS)};
+    close_tuple(given, &of);
+    Settings settings = given_settings(given, 2);
+    if (given->failed || problem.rows == 0 || problem.variables == 0)
+        return refuse(given, "a problem has rows and variables");
+    problem.tree = *tree;
     InverseHandle *handle;
     size_t numbers = inverse_size(&problem);
-    if (evaluate && problem.rows > 0 && problem.variables > 0)
-        capsule = new_handle(sizeof *handle + sizeof(double) * numbers + sizeof(Task) * (size_t)problem.goals,
-                             INVERSE_HANDLE, (void **)&handle);
-    else if (!PyErr_Occurred())
-        PyErr_SetString(PyExc_ValueError, "a problem has rows and variables");
-    PyObject *kept = capsule ? PyTuple_Pack(3, arguments[0], tasks, evaluate) : NULL;
-    Py_XDECREF(tasks);
-    Py_XDECREF(evaluate);
-    if (kept) {
-        keep(&handle->arrays, kept);
-        Py_DECREF(kept);
-        borrow_problem(&handle->arrays, given, &problem);
-        copy_tasks(tasks, &problem, (Task *)(handle->memory + numbers));
-        if (evaluate != Py_None)
-            problem.own.evaluate = evaluate_own;
-        problem.own.context = handle;
-        handle->evaluate = evaluate;
-    }
-    if (PyErr_Occurred() || !is_problem(&problem)) {
+    size_t size = sizeof *handle + sizeof(double) * numbers + sizeof(Task) * (size_t)problem.goals;
+    PyObject *capsule = new_handle(given, size, INVERSE_HANDLE, (void **)&handle);
+    PyObject *kept = capsule ? PyTuple_Pack(3, given->arguments[0], items[TASKS], items[EVALUATE_OWN]) : NULL;
+    if (!kept) {
         Py_XDECREF(capsule);
         return NULL;
     }
+    keep(&handle->arrays, kept);
+    Py_DECREF(kept);
+    of.arrays = given->arrays;
+    take_problem(&of, &problem);
+    close_tuple(given, &of);
+    copy_tasks(given, items[TASKS], &problem, (Task *)(handle->memory + numbers));
+    if (given->failed || !rows_are_of_tasks(&problem)) {
+        refuse(given, "the rows are not those of the tasks");
+        return capsule;
+    }
+    problem.own.evaluate = items[EVALUATE_OWN] != Py_None ? evaluate_own : NULL;
+    problem.own.context = handle;
+    handle->evaluate = items[EVALUATE_OWN];
     handle->solver = (Solver){problem, settings, work_in(&problem, handle->memory)};
     return capsule;
 }
 
-static PyObject *kinematics_inverse_solve(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *kinematics_inverse_solve(Given *given)
 {
-    if (!takes(4, count, "kinematics_inverse_solve"))
-        return NULL;
-    InverseHandle *handle = handle_of(arguments[0], INVERSE_HANDLE);
+    InverseHandle *handle = given_handle(given, 0, INVERSE_HANDLE);
     if (!handle)
         return NULL;
-    Problem *problem = &handle->solver.problem;
-    Borrowed arrays = {0};
-    Outcome outcome = {0};
-    History history = {0};
-    Py_ssize_t goals = problem->goals, nq = problem->tree.nq;
-    double *q = borrow_written(&arrays, arguments[1], nq, "q");
-    double *gaps = q ? borrow_written(&arrays, arguments[2], 2 * goals, "gaps") : NULL;
-    history.rows = gaps ? borrow_written(&arrays, arguments[3], ANY, "history") : NULL;
-    if (history.rows) {
-        history.capacity = (int)(borrowed_count(&arrays) / (nq + 1));
-        if (problem->own.evaluate) {
-            outcome = solve_inverse(&handle->solver, q, gaps, &history);
-        } else {
-            Py_BEGIN_ALLOW_THREADS
-            outcome = solve_inverse(&handle->solver, q, gaps, &history);
-            Py_END_ALLOW_THREADS
-        }
-    }
-    give_back(&arrays);
+    const Problem *problem = &handle->solver.problem;
+    double *q = given_written(given, 1, problem->tree.nq, "q");
+    double *gaps = given_written(given, 2, 2 * problem->goals, "gaps");
+    History history = {.rows = given_written(given, 3, ANY, "history")};
+    history.capacity = (int)(given_count(given) / (problem->tree.nq + 1));
+    if (given->failed)
+        return NULL;
+    PyThreadState *released = problem->own.evaluate ? NULL : PyEval_SaveThread();
+    Outcome outcome = solve_inverse(&handle->solver, q, gaps, &history);
+    if (released)
+        PyEval_RestoreThread(released);
     return PyErr_Occurred() ? NULL : Py_BuildValue("iiii", (int)outcome.ending, outcome.iterations, outcome.restarts,
                                                    history.count);
 }
 
-static PyObject *kinematics_rotation_gap(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *kinematics_rotation_gap(Given *given)
 {
-    if (!takes(2, count, "kinematics_rotation_gap"))
-        return NULL;
-    Borrowed arrays = {0};
     double gap[3];
-    const double *to = borrow_numbers(&arrays, arguments[0], 9, "to");
-    const double *at = to ? borrow_numbers(&arrays, arguments[1], 16, "at") : NULL;
-    if (at)
-        rotation_gap(to, at, gap);
-    give_back(&arrays);
-    return at ? Py_BuildValue("ddd", gap[0], gap[1], gap[2]) : NULL;
+    const double *to = given_numbers(given, 0, 9, "to"), *at = given_numbers(given, 1, 16, "at");
+    if (given->failed)
+        return NULL;
+    rotation_gap(to, at, gap);
+    return Py_BuildValue("ddd", gap[0], gap[1], gap[2]);
 }
 
-PyMethodDef inverse_methods[] = {
-    {"kinematics_inverse", METHOD(kinematics_inverse),
+const Kernel inverse_kernels[] = {
+    {"kinematics_inverse", kinematics_inverse, 3,
      "kinematics_inverse(tree, problem, settings): the handle of a solver; it borrows the problem's arrays."},
-    {"kinematics_inverse_solve", METHOD(kinematics_inverse_solve),
+    {"kinematics_inverse_solve", kinematics_inverse_solve, 4,
      "kinematics_inverse_solve(solver, q, gaps, history): ending, iterations, restarts, rows of history."},
-    {"kinematics_rotation_gap", METHOD(kinematics_rotation_gap),
+    {"kinematics_rotation_gap", kinematics_rotation_gap, 2,
      "kinematics_rotation_gap(to, at): the rotation vector of R* R^T, R* in nine numbers, R in a 4 x 4 placement."},
     {0},
 };

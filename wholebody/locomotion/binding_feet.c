@@ -10,130 +10,105 @@ typedef struct {
     int nv, frames; /* of the tree that it was made for */
 } ServosHandle;
 
-FUNCTION(locomotion_find_ground)
+static PyObject *locomotion_find_ground(Given *given)
 {
-    (void)module;
-    double n[5], left_share, *gains = NULL, *wrench = NULL;
-    if (!takes(10, count, "locomotion_find_ground") || !locomotion_numbers(arguments + 3, 5, n) ||
-        !locomotion_numbers(arguments + 9, 1, &left_share))
+    double *contact = given_written(given, 0, NUMBERS_IN(GroundContact), "contact");
+    double *gains = given_numbers(given, 1, NUMBERS_IN(GroundGains), "gains");
+    double *wrench = given_numbers(given, 2, 12, "wrench"), n[5];
+    for (int i = 0; i < 5; i++)
+        n[i] = given_number(given, 3 + i);
+    long support = given_integer(given, 8);
+    double left_share = given_number(given, 9);
+    if (given->failed)
         return NULL;
-    long support = PyLong_AsLong(arguments[8]);
-    if (PyErr_Occurred())
-        return NULL;
-    Borrowed arrays = {0};
-    double *contact = borrow_written(&arrays, arguments[0], sizeof(GroundContact) / sizeof(double), "contact");
-    if (contact)
-        gains = borrow_numbers(&arrays, arguments[1], sizeof(GroundGains) / sizeof(double), "gains");
-    if (gains)
-        wrench = borrow_numbers(&arrays, arguments[2], 12, "wrench");
     GroundStep step = {{n[0], n[1]}, {n[2], -n[2]}, (const double (*)[6])wrench, n[3], n[4], (int)support, left_share};
-    bool early = wrench && find_ground((const GroundGains *)gains, (GroundContact *)contact, &step);
-    give_back(&arrays);
-    return wrench ? Py_BuildValue("Oid", early ? Py_True : Py_False, step.support, step.left_share) : NULL;
+    bool early = find_ground((const GroundGains *)gains, (GroundContact *)contact, &step);
+    return Py_BuildValue("Oid", early ? Py_True : Py_False, step.support, step.left_share);
 }
 
-FUNCTION(locomotion_turn_feet)
+static PyObject *locomotion_turn_feet(Given *given)
 {
-    (void)module;
-    static const Wanted READ[] = {{"gains", sizeof(ComplianceGains) / sizeof(double)}, {"left", 16}, {"right", 16},
-                                  {"zmp", 2}, {"wrench", 12}, {"cop", 4}, {"seen", 32}};
-    double n[2], *found[7];
-    if (!takes(11, count, "locomotion_turn_feet") || !locomotion_numbers(arguments + 8, 2, n))
+    double *feet = given_written(given, 0, NUMBERS_IN(FootCompliance), "compliance");
+    double *gains = given_numbers(given, 1, NUMBERS_IN(ComplianceGains), "gains");
+    ComplianceStep step = {
+        .sole = {given_placement(given, 2, "left"), given_placement(given, 3, "right")},
+        .zmp = given_numbers(given, 4, 2, "zmp"),
+        .wrench = (const double (*)[6])given_numbers(given, 5, 12, "wrench"),
+        .cop = (const double (*)[2])given_numbers(given, 6, 4, "cop"),
+        .seen = (const double (*)[4][4])given_numbers(given, 7, 32, "seen"),
+        .left_share = given_number(given, 8),
+        .period = given_number(given, 9),
+        .uneven = given_truth(given, 10),
+    };
+    if (!given->failed)
+        turn_feet((const ComplianceGains *)gains, &step, (FootCompliance *)feet);
+    return nothing();
+}
+
+static PyObject *locomotion_turn_sole(Given *given)
+{
+    const double (*sole)[4] = given_placement(given, 0, "sole"), *lean = given_numbers(given, 1, 2, "lean");
+    double *result = given_written(given, 2, 16, "result");
+    if (!given->failed)
+        turn_sole(sole, lean, (double (*)[4])result);
+    return nothing();
+}
+
+static PyObject *locomotion_servos(Given *given)
+{
+    const Tree *tree = given_tree(given, 0);
+    ServosHandle *handle;
+    PyObject *capsule = new_handle(given, sizeof *handle, SERVOS_HANDLE, (void **)&handle);
+    if (!capsule)
         return NULL;
-    int uneven = PyObject_IsTrue(arguments[10]);
-    Borrowed arrays = {0};
-    double *feet = borrow_written(&arrays, arguments[0], sizeof(FootCompliance) / sizeof(double), "compliance");
-    bool well = uneven >= 0 && feet && locomotion_borrow(&arrays, arguments + 1, READ, 7, found);
-    if (well) {
-        ComplianceStep step = {
-            .sole = {(const double (*)[4])found[1], (const double (*)[4])found[2]}, .zmp = found[3],
-            .left_share = n[0], .wrench = (const double (*)[6])found[4], .cop = (const double (*)[2])found[5],
-            .seen = (const double (*)[4][4])found[6], .uneven = uneven == 1, .period = n[1],
-        };
-        turn_feet((const ComplianceGains *)found[0], &step, (FootCompliance *)feet);
-    }
-    give_back(&arrays);
-    return well ? Py_NewRef(Py_None) : NULL;
-}
-
-FUNCTION(locomotion_turn_sole)
-{
-    (void)module;
-    static const Wanted READ[] = {{"sole", 16}, {"lean", 2}};
-    double *found[2], *result = NULL;
-    if (!takes(3, count, "locomotion_turn_sole"))
-        return NULL;
-    Borrowed arrays = {0};
-    if (locomotion_borrow(&arrays, arguments, READ, 2, found))
-        result = borrow_written(&arrays, arguments[2], 16, "result");
-    if (result)
-        turn_sole((const double (*)[4])found[0], found[1], (double (*)[4])result);
-    give_back(&arrays);
-    return result ? Py_NewRef(Py_None) : NULL;
-}
-
-/* The arrays of a call, for as long as the handle lives; false with a Python error. */
-static bool fill_servos(ServosHandle *handle, const Tree *tree, PyObject *const *arguments)
-{
-    const Wanted joints[] = {{"compliance", tree->nv - 6}, {"lag", tree->nv - 6}, {"softness", tree->nv - 6},
-                             {"from_spring", 6}};
-    double *found[4], mass;
-    const int64_t *soles = borrow_integers(&handle->arrays, arguments[1], 2, "soles");
-    if (!soles || !locomotion_borrow(&handle->arrays, arguments + 2, joints, 4, found) ||
-        !locomotion_numbers(arguments + 6, 1, &mass))
-        return false;
-    if (soles[0] < 0 || soles[0] >= tree->frames || soles[1] < 0 || soles[1] >= tree->frames) {
-        PyErr_SetString(PyExc_IndexError, "soles are no frames of the model");
-        return false;
-    }
+    if (!tree->floating)
+        refuse(given, "the robot has no floating base");
+    int joints = tree->nv - 6;
     handle->nv = tree->nv;
     handle->frames = tree->frames;
-    handle->servos = (Servos){soles, found[0], found[1], found[2], (const double (*)[3])found[3], mass};
-    return true;
-}
-
-FUNCTION(locomotion_servos)
-{
-    (void)module;
-    if (!takes(7, count, "locomotion_servos"))
-        return NULL;
-    const Tree *tree = tree_of(arguments[0]);
-    if (tree && !tree->floating)
-        return PyErr_Format(PyExc_ValueError, "the robot has no floating base");
-    ServosHandle *handle;
-    PyObject *capsule = tree ? new_handle(sizeof *handle, SERVOS_HANDLE, (void **)&handle) : NULL;
-    if (capsule && !fill_servos(handle, tree, arguments))
-        Py_CLEAR(capsule);
+    handle->servos = (Servos){
+        given_integers(given, 1, 2, "soles"),         given_numbers(given, 2, joints, "compliance"),
+        given_numbers(given, 3, joints, "lag"), given_numbers(given, 4, joints, "softness"),
+        (const double (*)[3])given_numbers(given, 5, 6, "from_spring"), given_number(given, 6),
+    };
+    all_within(given, handle->servos.soles, 2, 0, tree->frames, "soles");
     return capsule;
 }
 
-FUNCTION(locomotion_lead_servos)
+static PyObject *locomotion_lead_servos(Given *given)
 {
-    (void)module;
-    double left_share, *found[7], *told = NULL;
-    if (!takes(12, count, "locomotion_lead_servos") || !locomotion_numbers(arguments + 10, 1, &left_share))
-        return NULL;
-    ServosHandle *handle = handle_of(arguments[0], SERVOS_HANDLE);
-    const Tree *tree = handle ? tree_of(arguments[1]) : NULL;
-    const Snapshot *now = tree ? snapshot_of(arguments[2], tree) : NULL;
-    if (!now)
-        return NULL;
-    if (tree->nv != handle->nv || tree->frames != handle->frames)
-        return PyErr_Format(PyExc_ValueError, "the servos are of another robot");
-    Py_ssize_t joints = tree->nv - 6;
-    const Wanted READ[] = {{"joints", joints}, {"velocities", joints}, {"acceleration", 2}, {"rotation", 9},
-                           {"left", 16}, {"right", 16}, {"zmp", 2}};
-    Borrowed arrays = {0};
-    if (locomotion_borrow(&arrays, arguments + 3, READ, 7, found))
-        told = borrow_written(&arrays, arguments[11], joints, "told");
-    if (told) {
-        LegMotion motion = {
-            .joints = found[0], .velocities = found[1], .acceleration = found[2], .rotation = found[3],
-            .sole = {(const double (*)[4])found[4], (const double (*)[4])found[5]}, .zmp = found[6],
-            .left_share = left_share,
-        };
+    ServosHandle *handle = given_handle(given, 0, SERVOS_HANDLE);
+    const Tree *tree = given_tree(given, 1);
+    const Snapshot *now = given_snapshot(given, 2, tree);
+    if (given->failed || tree->nv != handle->nv || tree->frames != handle->frames)
+        return refuse(given, "the servos are of another robot");
+    int joints = tree->nv - 6;
+    LegMotion motion = {
+        .joints = given_numbers(given, 3, joints, "joints"),
+        .velocities = given_numbers(given, 4, joints, "velocities"),
+        .acceleration = given_numbers(given, 5, 2, "acceleration"),
+        .rotation = given_numbers(given, 6, 9, "rotation"),
+        .sole = {given_placement(given, 7, "left"), given_placement(given, 8, "right")},
+        .zmp = given_numbers(given, 9, 2, "zmp"),
+        .left_share = given_number(given, 10),
+    };
+    double *told = given_written(given, 11, joints, "told");
+    if (!given->failed)
         lead_servos(tree, now, &handle->servos, &motion, told);
-    }
-    give_back(&arrays);
-    return told ? Py_NewRef(Py_None) : NULL;
+    return nothing();
 }
+
+const Kernel foot_kernels[] = {
+    {"locomotion_find_ground", locomotion_find_ground, 10,
+     "locomotion_find_ground(contact, gains, wrench, left_height, right_height, rise, phase_left, period, support, "
+     "left_share): whether a foot is early, support and left share as found."},
+    {"locomotion_turn_feet", locomotion_turn_feet, 11,
+     "locomotion_turn_feet(compliance, gains, left, right, zmp, wrench, cop, seen, left_share, period, uneven)."},
+    {"locomotion_turn_sole", locomotion_turn_sole, 3, "locomotion_turn_sole(sole, lean, result)."},
+    {"locomotion_servos", locomotion_servos, 7,
+     "locomotion_servos(tree, soles, compliance, lag, softness, from_spring, mass): a handle."},
+    {"locomotion_lead_servos", locomotion_lead_servos, 12,
+     "locomotion_lead_servos(servos, tree, snapshot, joints, velocities, acceleration, rotation, left, right, zmp, "
+     "left_share, told)."},
+    {0},
+};

@@ -16,92 +16,71 @@ typedef struct {
     Py_ssize_t count; /* of joints */
 } LegsHandle;
 
-/* Chains, columns and joints of a call, for as long as the handle lives; false with a Python error. */
-static bool fill_legs(LegsHandle *handle, PyObject *const *arguments)
-{
-    handle->joints = borrow_written(&handle->arrays, arguments[4], ANY, "joints");
-    if (!handle->joints)
-        return false;
-    handle->count = borrowed_count(&handle->arrays);
-    for (int side = 0; side < 2; side++) {
-        const ClosedForm *chain = closed_form_of(arguments[side]);
-        if (!chain)
-            return false;
-        handle->chains[side] = *chain;
-        int64_t *columns = borrow_integers(&handle->arrays, arguments[2 + side], (Py_ssize_t)chain->joints, "columns");
-        if (!columns)
-            return false;
-        for (int j = 0; j < chain->joints; j++)
-            if (columns[j] < 0 || columns[j] >= handle->count) {
-                PyErr_Format(PyExc_IndexError, "no joint %lld", (long long)columns[j]);
-                return false;
-            }
-        handle->legs[side] = (Leg){&handle->chains[side], columns};
-    }
-    return true;
-}
-
-/* The goals of the tasks of left foot, right foot, pelvis and centre of mass; false with a Python error. */
-static bool fill_goals(LegsHandle *handle, PyObject *tasks)
+/* The goals of the tasks of left foot, right foot, pelvis and centre of mass. */
+static void take_goals(Given *given, int index, LegGoals *goals)
 {
     static const TaskKind KINDS[] = {TASK_POSE, TASK_POSE, TASK_ORIENTATION_3D, TASK_CENTER_OF_MASS};
-    double **goals[] = {&handle->goals.foot[0], &handle->goals.foot[1], &handle->goals.pelvis, &handle->goals.com};
-    for (int i = 0; i < 4; i++) {
-        PyObject *item = PyTuple_Check(tasks) && PyTuple_Size(tasks) == 4 ? PyTuple_GetItem(tasks, i) : NULL;
-        const Task *task = item ? task_of(item) : NULL;
-        if (!task || task->kind != KINDS[i]) {
-            if (!PyErr_Occurred())
-                PyErr_SetString(PyExc_TypeError, "legs take the tasks of two poses, a pelvis and a centre of mass");
-            return false;
-        }
-        *goals[i] = task->goal;
+    double **goal[] = {&goals->foot[0], &goals->foot[1], &goals->pelvis, &goals->com};
+    PyObject *items[4];
+    Given of = open_tuple(given, index, 4, items);
+    for (int i = 0; i < 4 && !of.failed; i++) {
+        const Task *task = task_of(&of, items[i]);
+        if (task && task->kind == KINDS[i])
+            *goal[i] = task->goal;
+        else
+            refuse(&of, "legs take the tasks of two poses, a pelvis and a centre of mass");
     }
-    keep(&handle->arrays, tasks);
-    return true;
+    close_tuple(given, &of);
 }
 
-FUNCTION(locomotion_legs)
+static PyObject *locomotion_legs(Given *given)
 {
-    (void)module;
-    if (!takes(6, count, "locomotion_legs"))
-        return NULL;
     LegsHandle *handle;
-    PyObject *capsule = new_handle(sizeof *handle, LEGS_HANDLE, (void **)&handle);
-    if (capsule && !(fill_legs(handle, arguments) && fill_goals(handle, arguments[5])))
-        Py_CLEAR(capsule);
+    const ClosedForm *chains[] = {given_closed_form(given, 0), given_closed_form(given, 1)};
+    PyObject *capsule = new_handle(given, sizeof *handle, LEGS_HANDLE, (void **)&handle);
+    if (!capsule)
+        return NULL;
+    handle->joints = given_written(given, 4, ANY, "joints");
+    handle->count = given_count(given);
+    for (int side = 0; side < 2; side++) {
+        Py_ssize_t n = (Py_ssize_t)chains[side]->joints;
+        int64_t *columns = given_integers(given, 2 + side, n, "columns");
+        all_within(given, columns, n, 0, handle->count, "columns");
+        handle->chains[side] = *chains[side];
+        handle->legs[side] = (Leg){&handle->chains[side], columns};
+    }
+    take_goals(given, 5, &handle->goals);
+    keep(&handle->arrays, given->arguments[5]);
     return capsule;
 }
 
-FUNCTION(locomotion_aim_legs)
+static PyObject *locomotion_aim_legs(Given *given)
 {
-    (void)module;
-    static const Wanted READ[] = {{"com", 3}, {"rotation", 9}, {"left", 16}, {"right", 16}};
-    double *found[4];
-    if (!takes(5, count, "locomotion_aim_legs"))
-        return NULL;
-    LegsHandle *handle = handle_of(arguments[0], LEGS_HANDLE);
-    Borrowed arrays = {0};
-    bool well = handle && locomotion_borrow(&arrays, arguments + 1, READ, 4, found);
-    if (well) {
-        const double (*const soles[2])[4] = {(const double (*)[4])found[2], (const double (*)[4])found[3]};
-        aim_legs(&handle->goals, found[0], found[1], soles);
-    }
-    give_back(&arrays);
-    return well ? Py_NewRef(Py_None) : NULL;
+    LegsHandle *handle = given_handle(given, 0, LEGS_HANDLE);
+    double *com = given_numbers(given, 1, 3, "com"), *rotation = given_numbers(given, 2, 9, "rotation");
+    const double (*const soles[2])[4] = {given_placement(given, 3, "left"), given_placement(given, 4, "right")};
+    if (!given->failed)
+        aim_legs(&handle->goals, com, rotation, soles);
+    return nothing();
 }
 
-FUNCTION(locomotion_put_legs)
+static PyObject *locomotion_put_legs(Given *given)
 {
-    (void)module;
-    if (!takes(4, count, "locomotion_put_legs"))
-        return NULL;
-    LegsHandle *handle = handle_of(arguments[0], LEGS_HANDLE);
-    const Tree *tree = handle ? tree_of(arguments[1]) : NULL;
-    const Snapshot *before = tree ? snapshot_of(arguments[2], tree) : NULL;
-    long rounds = before ? PyLong_AsLong(arguments[3]) : 0;
-    if (!before || PyErr_Occurred())
-        return NULL;
-    if (!tree->floating || tree->nv - 6 != handle->count)
-        return PyErr_Format(PyExc_ValueError, "the tree has %d joints, not %zd", tree->nv - 6, handle->count);
+    LegsHandle *handle = given_handle(given, 0, LEGS_HANDLE);
+    const Tree *tree = given_tree(given, 1);
+    const Snapshot *before = given_snapshot(given, 2, tree);
+    long rounds = given_integer(given, 3);
+    if (given->failed || !tree->floating || tree->nv - 6 != handle->count)
+        return refuse(given, "the tree has another number of joints than the legs");
     return PyFloat_FromDouble(put_legs(tree, before, handle->legs, &handle->goals, (int)rounds, handle->joints));
 }
+
+const Kernel leg_kernels[] = {
+    {"locomotion_legs", locomotion_legs, 6,
+     "locomotion_legs(left, right, left_columns, right_columns, joints, tasks): the handle of two legs in closed form."},
+    {"locomotion_aim_legs", locomotion_aim_legs, 5,
+     "locomotion_aim_legs(legs, com, rotation, left, right): set the goals of the tasks."},
+    {"locomotion_put_legs", locomotion_put_legs, 4,
+     "locomotion_put_legs(legs, tree, snapshot, rounds): to the goals; how far a sole stays away, or -1."},
+    {0},
+};

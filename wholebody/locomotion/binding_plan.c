@@ -14,98 +14,70 @@ typedef struct {
     FootSwing swing;
 } SwingHandle;
 
-/* The path in the arrays of a call, solved; false with a Python error. */
-static bool fill_path(PathHandle *handle, PyObject *const *arguments)
+static PyObject *locomotion_path(Given *given)
 {
-    Borrowed *arrays = &handle->arrays;
-    double omega, *start;
-    const double *times = borrow_numbers(arrays, arguments[0], ANY, "times");
-    if (!times || !locomotion_numbers(arguments + 3, 1, &omega))
-        return false;
-    Py_ssize_t knots = borrowed_count(arrays);
-    if (knots < 1) {
-        PyErr_SetString(PyExc_ValueError, "times must be one or more");
-        return false;
+    PathHandle *handle;
+    PyObject *capsule = new_handle(given, sizeof *handle, PATH_HANDLE, (void **)&handle);
+    const double *times = given_numbers(given, 0, ANY, "times");
+    Py_ssize_t knots = given_count(given);
+    const double *curves = given_numbers(given, 1, knots * ORDERS * 2, "curves");
+    double *coefficients = given_written(given, 2, knots * 4, "coefficients"), omega = given_number(given, 3);
+    double *start = given_numbers(given, 4, 2, "start");
+    if (given->failed || knots < 1) {
+        refuse(given, "times must be one or more");
+        return capsule;
     }
-    const double *curves = borrow_numbers(arrays, arguments[1], knots * ORDERS * 2, "curves");
-    double *coefficients = curves ? borrow_written(arrays, arguments[2], knots * 4, "coefficients") : NULL;
-    if (!coefficients || !(start = borrow_numbers(arrays, arguments[4], 2, "start")))
-        return false;
     handle->path = (ZmpPath){(int)knots, times, (const double (*)[ORDERS][2])curves, (double (*)[4])coefficients, omega};
     solve_path(&handle->path, start);
-    return true;
-}
-
-FUNCTION(locomotion_path)
-{
-    (void)module;
-    if (!takes(5, count, "locomotion_path"))
-        return NULL;
-    PathHandle *handle;
-    PyObject *capsule = new_handle(sizeof *handle, PATH_HANDLE, (void **)&handle);
-    if (capsule && !fill_path(handle, arguments))
-        Py_CLEAR(capsule);
     return capsule;
 }
 
-FUNCTION(locomotion_path_at)
+static PyObject *locomotion_path_at(Given *given)
 {
-    (void)module;
-    double time;
-    if (!takes(3, count, "locomotion_path_at") || !locomotion_numbers(arguments + 1, 1, &time))
-        return NULL;
-    PathHandle *handle = handle_of(arguments[0], PATH_HANDLE);
-    if (!handle)
-        return NULL;
-    Borrowed arrays = {0};
-    double *result = borrow_written(&arrays, arguments[2], sizeof(PendulumState) / sizeof(double), "result");
-    if (result)
+    PathHandle *handle = given_handle(given, 0, PATH_HANDLE);
+    double time = given_number(given, 1), *result = given_written(given, 2, NUMBERS_IN(PendulumState), "result");
+    if (!given->failed)
         evaluate_path(&handle->path, time, (PendulumState *)result);
-    give_back(&arrays);
-    return result ? Py_NewRef(Py_None) : NULL;
+    return nothing();
 }
 
-/* The swing in the arrays of a call; false with a Python error. */
-static bool fill_swing(SwingHandle *handle, PyObject *const *arguments)
+static PyObject *locomotion_swing(Given *given)
 {
-    static const Wanted READ[] = {{"state", 9}, {"goal", 3}, {"rise", ANY}};
-    double end, *found[3];
-    if (!locomotion_numbers(arguments, 1, &end) || !locomotion_borrow(&handle->arrays, arguments + 1, READ, 3, found))
-        return false;
-    Py_ssize_t rise = borrowed_count(&handle->arrays);
-    if (rise < 6 || rise % 3 != 0) {
-        PyErr_SetString(PyExc_ValueError, "rise must be three rows of two knots or more");
-        return false;
-    }
-    double *derivatives = borrow_written(&handle->arrays, arguments[4], ORDERS * 3, "derivatives");
-    handle->swing = (FootSwing){
-        .end = end, .state = (const double (*)[3])found[0], .goal = found[1], .knots = (int)(rise / 3),
-        .rise = found[2], .derivatives = (double (*)[3])derivatives,
-    };
-    return derivatives != NULL;
-}
-
-FUNCTION(locomotion_swing)
-{
-    (void)module;
-    if (!takes(5, count, "locomotion_swing"))
-        return NULL;
     SwingHandle *handle;
-    PyObject *capsule = new_handle(sizeof *handle, SWING_HANDLE, (void **)&handle);
-    if (capsule && !fill_swing(handle, arguments))
-        Py_CLEAR(capsule);
+    PyObject *capsule = new_handle(given, sizeof *handle, SWING_HANDLE, (void **)&handle);
+    FootSwing swing = {
+        .end = given_number(given, 0),
+        .state = (const double (*)[3])given_numbers(given, 1, 9, "state"),
+        .goal = given_numbers(given, 2, 3, "goal"),
+        .derivatives = (double (*)[3])given_written(given, 4, ORDERS * 3, "derivatives"),
+    };
+    swing.rise = given_numbers(given, 3, ANY, "rise");
+    Py_ssize_t rise = given_count(given);
+    swing.knots = (int)(rise / 3);
+    if (rise < 6 || rise % 3 != 0)
+        refuse(given, "rise must be three rows of two knots or more");
+    if (!given->failed)
+        handle->swing = swing;
     return capsule;
 }
 
-FUNCTION(locomotion_swing_at)
+static PyObject *locomotion_swing_at(Given *given)
 {
-    (void)module;
-    double times[2];
-    if (!takes(3, count, "locomotion_swing_at") || !locomotion_numbers(arguments + 1, 2, times))
+    SwingHandle *handle = given_handle(given, 0, SWING_HANDLE);
+    double since = given_number(given, 1), time = given_number(given, 2);
+    if (given->failed)
         return NULL;
-    SwingHandle *handle = handle_of(arguments[0], SWING_HANDLE);
-    if (!handle)
-        return NULL;
-    swing_foot(&handle->swing, times[0], times[1]);
-    return PyFloat_FromDouble(swing_height(&handle->swing, times[1]));
+    swing_foot(&handle->swing, since, time);
+    return PyFloat_FromDouble(swing_height(&handle->swing, time));
 }
+
+const Kernel plan_kernels[] = {
+    {"locomotion_path", locomotion_path, 5,
+     "locomotion_path(times, curves, coefficients, omega, start): the handle of a path of the zero moment point."},
+    {"locomotion_path_at", locomotion_path_at, 3, "locomotion_path_at(path, time, result): zmp, dcm, com and its velocity."},
+    {"locomotion_swing", locomotion_swing, 5,
+     "locomotion_swing(end, state, goal, rise, derivatives): the handle of a foot's swing."},
+    {"locomotion_swing_at", locomotion_swing_at, 3,
+     "locomotion_swing_at(swing, since, time): the height; fills in the derivatives."},
+    {0},
+};

@@ -20,13 +20,13 @@ typedef struct {
 } SnapshotHandle;
 
 /* The tree of a handle, or NULL with a Python error. */
-static inline const Tree *tree_of(PyObject *handle)
+static inline const Tree *given_tree(Given *given, int index)
 {
-    TreeHandle *found = handle_of(handle, TREE_HANDLE);
+    TreeHandle *found = given_handle(given, index, TREE_HANDLE);
     return found ? &found->tree : NULL;
 }
 
-/* The snapshot of a handle, or NULL with a Python error; also if it is too small or too large for that tree. */
-const Snapshot *snapshot_of(PyObject *handle, const Tree *tree);
+/* The snapshot of a handle, or NULL with a Python error; also if it is of another robot than that tree. */
+const Snapshot *given_snapshot(Given *given, int index, const Tree *tree);
 
 #endif

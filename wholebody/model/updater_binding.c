@@ -25,93 +25,75 @@ static void end_handle(PyObject *capsule)
     PyMem_Free(handle);
 }
 
-static UpdaterHandle *updater_of(PyObject *capsule)
+static Updater *take_updater(Given *given)
 {
-    return handle_of(capsule, UPDATER_HANDLE);
+    UpdaterHandle *handle = given_handle(given, 0, UPDATER_HANDLE);
+    return handle ? &handle->updater : NULL;
 }
 
-/* model_updater(tree, nap) */
-static PyObject *model_updater(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *model_updater(Given *given)
 {
-    if (!takes(2, count, "model_updater"))
-        return NULL;
-    const Tree *tree = tree_of(arguments[0]);
-    double nap = tree ? PyFloat_AsDouble(arguments[1]) : 0.0;
-    if (PyErr_Occurred())
-        return NULL;
-    UpdaterHandle *handle = PyMem_Calloc(1, sizeof *handle);
+    const Tree *tree = given_tree(given, 0);
+    double nap = given_number(given, 1);
+    UpdaterHandle *handle = given->failed ? NULL : PyMem_Calloc(1, sizeof *handle);
     if (!handle)
-        return PyErr_NoMemory();
+        return given->failed ? NULL : PyErr_NoMemory();
     PyObject *capsule = PyCapsule_New(handle, UPDATER_HANDLE, end_handle);
     if (!capsule) {
         PyMem_Free(handle);
         return NULL;
     }
-    handle->tree = Py_NewRef(arguments[0]);
+    handle->tree = Py_NewRef(given->arguments[0]);
     lay_out_updater(&handle->updater, tree, nap);
     return capsule;
 }
 
-static PyObject *model_updater_begin(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *model_updater_begin(Given *given)
 {
-    if (!takes(1, count, "model_updater_begin"))
-        return NULL;
-    UpdaterHandle *handle = updater_of(arguments[0]);
-    if (!handle)
-        return NULL;
-    errno = begin_updater(&handle->updater);
-    return errno == 0 ? Py_NewRef(Py_None) : PyErr_SetFromErrno(PyExc_OSError);
+    Updater *updater = take_updater(given);
+    errno = updater ? begin_updater(updater) : 0;
+    return errno == 0 ? nothing() : PyErr_SetFromErrno(PyExc_OSError);
 }
 
-static PyObject *model_updater_end(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *model_updater_end(Given *given)
 {
-    if (!takes(1, count, "model_updater_end"))
-        return NULL;
-    UpdaterHandle *handle = updater_of(arguments[0]);
-    if (!handle)
-        return NULL;
-    end_updater(&handle->updater);
-    Py_RETURN_NONE;
+    Updater *updater = take_updater(given);
+    if (updater)
+        end_updater(updater);
+    return nothing();
 }
 
-/* model_updater_ask(updater, snapshot): whether the thread was free to be asked. */
-static PyObject *model_updater_ask(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *model_updater_ask(Given *given)
 {
-    if (!takes(2, count, "model_updater_ask"))
-        return NULL;
-    UpdaterHandle *handle = updater_of(arguments[0]);
-    const Tree *tree = handle ? tree_of(handle->tree) : NULL;
-    const Snapshot *now = tree ? snapshot_of(arguments[1], tree) : NULL;
+    UpdaterHandle *handle = given_handle(given, 0, UPDATER_HANDLE);
+    TreeHandle *tree = handle ? handle_of(handle->tree, TREE_HANDLE) : NULL;
+    const Snapshot *now = given_snapshot(given, 1, tree ? &tree->tree : NULL);
     if (!now)
         return NULL;
     if (!ask_updater(&handle->updater, *now))
         Py_RETURN_FALSE;
     PyObject *before = handle->asked;
-    handle->asked = Py_NewRef(arguments[1]);
+    handle->asked = Py_NewRef(given->arguments[1]);
     Py_XDECREF(before);
     Py_RETURN_TRUE;
 }
 
-/* model_updater_take(updater): the verdict on the snapshot that was asked for; -1 if it is not done. */
-static PyObject *model_updater_take(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+static PyObject *model_updater_take(Given *given)
 {
-    if (!takes(1, count, "model_updater_take"))
-        return NULL;
-    UpdaterHandle *handle = updater_of(arguments[0]);
-    if (!handle)
-        return NULL;
+    UpdaterHandle *handle = given_handle(given, 0, UPDATER_HANDLE);
     StateVerdict verdict;
-    if (!take_from_updater(&handle->updater, &verdict))
+    if (!handle || !take_from_updater(&handle->updater, &verdict))
         return PyLong_FromLong(-1);
     Py_CLEAR(handle->asked);
     return PyLong_FromLong(verdict);
 }
 
-PyMethodDef updater_methods[] = {
-    {"model_updater", METHOD(model_updater), "model_updater(tree, nap): the handle of a thread, which has not begun."},
-    {"model_updater_begin", METHOD(model_updater_begin), "model_updater_begin(updater): start its thread."},
-    {"model_updater_end", METHOD(model_updater_end), "model_updater_end(updater): join its thread."},
-    {"model_updater_ask", METHOD(model_updater_ask), "model_updater_ask(updater, snapshot): whether it was free."},
-    {"model_updater_take", METHOD(model_updater_take), "model_updater_take(updater): the verdict, or -1 if not done."},
+const Kernel updater_kernels[] = {
+    {"model_updater", model_updater, 2, "model_updater(tree, nap): the handle of a thread, which has not begun."},
+    {"model_updater_begin", model_updater_begin, 1, "model_updater_begin(updater): start its thread."},
+    {"model_updater_end", model_updater_end, 1, "model_updater_end(updater): join its thread."},
+    {"model_updater_ask", model_updater_ask, 2, "model_updater_ask(updater, snapshot): whether it was free."},
+    {"model_updater_take", model_updater_take, 1,
+     "model_updater_take(updater): the verdict on the snapshot that was asked for, or -1 if it is not done."},
     {0},
 };

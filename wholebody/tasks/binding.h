@@ -12,10 +12,11 @@ typedef struct {
     Task task;
 } TaskHandle;
 
-/* The task of a handle, or NULL with a Python error. */
-static inline const Task *task_of(PyObject *handle)
+/* The task of a handle, or NULL with a Python error; the call fails. */
+static inline const Task *task_of(Given *given, PyObject *handle)
 {
-    TaskHandle *found = handle_of(handle, TASK_HANDLE);
+    TaskHandle *found = given->failed ? NULL : handle_of(handle, TASK_HANDLE);
+    given->failed = !found;
     return found ? &found->task : NULL;
 }
 

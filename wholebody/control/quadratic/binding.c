@@ -15,44 +15,34 @@ typedef struct {
     Quadratic quadratic;
 } QuadraticHandle;
 
-/* Whether contacts and pairs lead to constraints, rows and frames that are there. */
-static bool is_given(const Problem *problem, const Given *given)
-{
-    for (int i = 0; i < given->contact_count; i++) {
-        const ContactLimits *contact = &given->contacts[i];
-        if (!all_within(&contact->constraint, 1, 0, problem->constraint_count, "constraints of contacts") ||
-            !all_within(&contact->frame, 1, -1, problem->tree->frames, "frames of contacts") ||
-            !all_within(&contact->rows, 1, 0, given->contact_rows + 1, "rows of contacts") ||
-            !all_within(&contact->first, 1, 0, given->contact_rows - contact->rows + 1, "first rows of contacts"))
-            return false;
-    }
-    return all_within((const int64_t *)given->pair_frames, 2 * (Py_ssize_t)given->pair_count, 0, problem->tree->frames,
-                      "frames of pairs");
-}
-
 /* What a controller is given: settings, weights, contacts, contact rows, frames of pairs, gaps. */
-static bool borrow_given(Borrowed *arrays, Quadratic *q, PyObject *tuple)
+static void take_given(Given *call, int index, Quadratic *q)
 {
-    PyObject *of[GIVEN];
-    for (int i = 0; i < GIVEN; i++)
-        if (!(of[i] = PyTuple_GetItem(tuple, i)))
-            return false;
+    PyObject *items[GIVEN];
+    Given arrays = open_tuple(call, index, GIVEN, items);
     const Problem *problem = q->problem;
-    Given *given = &q->given;
     Py_ssize_t settings = BEFORE_LIMITS + JOINT_LIMITS * (Py_ssize_t)problem->joints;
-    if (!(given->settings = (const QuadraticSettings *)borrow_numbers(arrays, of[0], settings, "settings")) ||
-        !(given->weights = borrow_numbers(arrays, of[1], problem->task_count, "weights")) ||
-        !(given->contacts = (const ContactLimits *)borrow_integers(arrays, of[2], ANY, "contacts")))
-        return false;
-    given->contact_count = (int)(borrowed_count(arrays) / OF_CONTACT);
-    if (!(given->contact_limits = (const ContactRow *)borrow_numbers(arrays, of[3], ANY, "contact_rows")))
-        return false;
-    given->contact_rows = (int)(borrowed_count(arrays) / OF_CONTACT_ROW);
-    if (!(given->pair_frames = (const int64_t (*)[2])borrow_integers(arrays, of[4], ANY, "pair_frames")))
-        return false;
-    given->pair_count = (int)(borrowed_count(arrays) / 2);
-    given->gaps = (const Gap *)borrow_numbers(arrays, of[5], OF_GAP * (Py_ssize_t)given->pair_count, "gaps");
-    return given->gaps && is_given(problem, given);
+    Given *of = &arrays;
+    QuadraticInput *given = &q->given;
+    given->settings = (const QuadraticSettings *)given_numbers(of, 0, settings, "settings");
+    given->weights = given_numbers(of, 1, problem->task_count, "weights");
+    given->contacts = (const ContactLimits *)given_integers(of, 2, ANY, "contacts");
+    given->contact_count = (int)(given_count(of) / OF_CONTACT);
+    given->contact_limits = (const ContactRow *)given_numbers(of, 3, ANY, "contact_rows");
+    given->contact_rows = (int)(given_count(of) / OF_CONTACT_ROW);
+    given->pair_frames = (const int64_t (*)[2])given_integers(of, 4, ANY, "pair_frames");
+    given->pair_count = (int)(given_count(of) / 2);
+    given->gaps = (const Gap *)given_numbers(of, 5, OF_GAP * (Py_ssize_t)given->pair_count, "gaps");
+    for (int i = 0; i < given->contact_count && !of->failed; i++) {
+        const ContactLimits *contact = &given->contacts[i];
+        all_within(of, &contact->constraint, 1, 0, problem->constraint_count, "constraints of contacts");
+        all_within(of, &contact->frame, 1, -1, problem->tree->frames, "frames of contacts");
+        all_within(of, &contact->rows, 1, 0, given->contact_rows + 1, "rows of contacts");
+        all_within(of, &contact->first, 1, 0, given->contact_rows - contact->rows + 1, "first rows of contacts");
+    }
+    all_within(of, (const int64_t *)given->pair_frames, 2 * (Py_ssize_t)given->pair_count, 0, problem->tree->frames,
+               "frames of pairs");
+    close_tuple(call, of);
 }
 
 /* Where the parts of a blend stand that Python writes: share, fresh, then vectors. */
@@ -73,28 +63,27 @@ static Py_ssize_t carve_blend(Blend *blend, const Problem *problem, double *flat
 
 /* Memory that Python sees too: limits, gradients, losses, measure, blend, pairs; counts, first losses, listed, rows,
  * sides. */
-static bool borrow_memory(Borrowed *arrays, Quadratic *q, PyObject *tuple)
+static void take_memory(Given *call, int index, Quadratic *q)
 {
-    PyObject *of[MEMORY];
-    for (int i = 0; i < MEMORY; i++)
-        if (!(of[i] = PyTuple_GetItem(tuple, i)))
-            return false;
+    PyObject *items[MEMORY];
+    Given arrays = open_tuple(call, index, MEMORY, items), *of = &arrays;
     Py_ssize_t pairs = q->given.pair_count, rows = first_pair_row(q) + pairs, unknowns = q->unknowns;
     ActiveSet *active = &q->active;
     Limits *limits = &q->limits;
-    double *bounds, *blend;
-    if (!(bounds = borrow_written(arrays, of[0], OF_LIMIT * rows, "limits")) ||
-        !(limits->gradients = borrow_written(arrays, of[1], rows * unknowns, "gradients")) ||
-        !(active->losses = borrow_written(arrays, of[2], unknowns, "losses")) ||
-        !(active->measure = borrow_written(arrays, of[3], unknowns, "measure")) ||
-        !(blend = borrow_written(arrays, of[4], carve_blend(&q->blend, q->problem, NULL), "blend")) ||
-        !(q->pairs = borrow_written(arrays, of[5], pairs * (q->problem->nv + 2), "pairs")) ||
-        !(q->counts = (Counts *)borrow_written_integers(arrays, of[6], COUNTS, "counts")) ||
-        !(active->first_loss = borrow_written_integers(arrays, of[7], active->orders, "first_loss")) ||
-        !(limits->listed = borrow_written_integers(arrays, of[8], rows, "listed")) ||
-        !(active->row = borrow_written_integers(arrays, of[9], active->most, "active")) ||
-        !(active->side = borrow_written_integers(arrays, of[10], active->most, "sides")))
-        return false;
+    double *bounds = given_written(of, 0, OF_LIMIT * rows, "limits");
+    limits->gradients = given_written(of, 1, rows * unknowns, "gradients");
+    active->losses = given_written(of, 2, unknowns, "losses");
+    active->measure = given_written(of, 3, unknowns, "measure");
+    double *blend = given_written(of, 4, carve_blend(&q->blend, q->problem, NULL), "blend");
+    q->pairs = given_written(of, 5, pairs * (q->problem->nv + 2), "pairs");
+    q->counts = (Counts *)given_written_integers(of, 6, COUNTS, "counts");
+    active->first_loss = given_written_integers(of, 7, active->orders, "first_loss");
+    limits->listed = given_written_integers(of, 8, rows, "listed");
+    active->row = given_written_integers(of, 9, active->most, "active");
+    active->side = given_written_integers(of, 10, active->most, "sides");
+    close_tuple(call, of);
+    if (call->failed)
+        return;
     q->pair_rate = q->pairs + pairs * q->problem->nv;
     q->pair_bias = q->pair_rate + pairs;
     limits->value = bounds;
@@ -103,7 +92,6 @@ static bool borrow_memory(Borrowed *arrays, Quadratic *q, PyObject *tuple)
     limits->upper = bounds + 3 * rows;
     limits->scale = bounds + 4 * rows;
     carve_blend(&q->blend, q->problem, blend);
-    return true;
 }
 
 static void set_sizes(Quadratic *q, const Problem *problem)
@@ -115,245 +103,201 @@ static void set_sizes(Quadratic *q, const Problem *problem)
     q->active.orders = q->most_levels + 1;
 }
 
-/* quadratic_problem(problem, given, memory): the handle of a problem. */
-static PyObject *quadratic_problem(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+static PyObject *quadratic_problem(Given *given)
 {
-    if (!takes(3, count, "quadratic_problem"))
-        return NULL;
-    const Problem *problem = problem_of(args[0]);
-    if (!problem)
-        return NULL;
-    Borrowed arrays = {0};
+    const Problem *problem = given_problem(given, 0);
     Quadratic counted = {0};
     Arena arena = {NULL, 0};
+    if (!problem)
+        return NULL;
     set_sizes(&counted, problem);
-    bool given = borrow_given(&arrays, &counted, args[1]);
-    give_back(&arrays);
-    if (!given)
+    take_given(given, 1, &counted);
+    if (given->failed)
         return NULL;
     lay_out_quadratic(&counted, &arena);
     QuadraticHandle *memory;
-    PyObject *handle = new_handle(sizeof *memory + ALIGNED + arena.taken, QUADRATIC_HANDLE, (void **)&memory);
+    PyObject *handle = new_handle(given, sizeof *memory + ALIGNED + arena.taken, QUADRATIC_HANDLE, (void **)&memory);
     if (!handle)
         return NULL;
     Quadratic *q = &memory->quadratic;
     uintptr_t behind = (uintptr_t)(memory + 1);
     arena = (Arena){(char *)(memory + 1) + (ALIGNED - behind % ALIGNED) % ALIGNED, 0};
-    keep(&memory->arrays, args[0]);
+    keep(&memory->arrays, given->arguments[0]);
     set_sizes(q, problem);
-    bool borrowed = borrow_given(&memory->arrays, q, args[1]) && borrow_memory(&memory->arrays, q, args[2]);
-    if (borrowed)
+    take_given(given, 1, q);
+    take_memory(given, 2, q);
+    if (!given->failed)
         lay_out_quadratic(q, &arena);
-    else
-        Py_CLEAR(handle);
     return handle;
 }
 
-typedef struct {
-    Quadratic *quadratic;
-    const Snapshot *now;
-    Report report;
-} Cycle;
-
-/* A handle, a snapshot, the output, the report: slack of each limit, then the residual of each task. */
-static bool open_cycle(Borrowed *borrowed, PyObject *const *args, Cycle *cycle)
+/* The problem of a handle, or NULL with a Python error. */
+static Quadratic *given_quadratic(Given *given, int index)
 {
-    QuadraticHandle *handle = handle_of(args[0], QUADRATIC_HANDLE);
-    cycle->now = handle ? snapshot_of(args[1], handle->quadratic.problem->tree) : NULL;
-    if (!cycle->now)
-        return false;
-    Quadratic *q = cycle->quadratic = &handle->quadratic;
-    const Problem *problem = q->problem;
-    Py_ssize_t size = 6 * (Py_ssize_t)problem->joints + problem->nv + problem->constraint_rows + problem->error_rows;
+    QuadraticHandle *handle = given_handle(given, index, QUADRATIC_HANDLE);
+    return handle ? &handle->quadratic : NULL;
+}
+
+/* What a cycle hands back: the output, and in another array the slack of each limit, then the residual of each task. */
+static Report given_report(Given *given, const Quadratic *q)
+{
     Py_ssize_t rows = first_pair_row(q) + (Py_ssize_t)q->given.pair_count;
-    double *output = borrow_written(borrowed, args[2], size, "output");
-    double *report = output ? borrow_written(borrowed, args[3], rows + problem->task_count, "report") : NULL;
-    if (report)
-        cycle->report = (Report){output_in(problem, output), report, report + rows};
-    return report != NULL;
+    Output output = given_output(given, 2, q->problem);
+    double *report = given_written(given, 3, rows + q->problem->task_count, "report");
+    return report ? (Report){output, report, report + rows} : (Report){0};
 }
 
-/* quadratic_solve(quadratic, snapshot, output, report): one cycle; a verdict. */
-static PyObject *quadratic_solve(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+static PyObject *quadratic_solve(Given *given)
 {
-    if (!takes(4, count, "quadratic_solve"))
+    Quadratic *q = given_quadratic(given, 0);
+    if (!q)
         return NULL;
-    Borrowed borrowed = {0};
-    Cycle cycle;
-    bool opened = open_cycle(&borrowed, args, &cycle);
-    int verdict = opened ? solve_quadratic(cycle.quadratic, cycle.now, cycle.report) : 0;
-    give_back(&borrowed);
-    return opened ? PyLong_FromLong(verdict) : NULL;
+    const Snapshot *now = given_snapshot(given, 1, q->problem->tree);
+    Report report = given_report(given, q);
+    return given->failed ? NULL : PyLong_FromLong(solve_quadratic(q, now, report));
 }
 
-/* quadratic_write(quadratic, snapshot, output, report): the command, after a fallback. */
-static PyObject *quadratic_write(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+static PyObject *quadratic_write(Given *given)
 {
-    if (!takes(4, count, "quadratic_write"))
+    Quadratic *q = given_quadratic(given, 0);
+    if (!q)
         return NULL;
-    Borrowed borrowed = {0};
-    Cycle cycle;
-    bool opened = open_cycle(&borrowed, args, &cycle);
-    if (opened)
-        write_quadratic(cycle.quadratic, cycle.now, cycle.report);
-    give_back(&borrowed);
-    return opened ? Py_NewRef(Py_None) : NULL;
+    const Snapshot *now = given_snapshot(given, 1, q->problem->tree);
+    Report report = given_report(given, q);
+    if (!given->failed)
+        write_quadratic(q, now, report);
+    return nothing();
 }
 
-/* quadratic_blend(quadratic): solve once more, asked for what was and what the law gives; a verdict. */
-static PyObject *quadratic_blend(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+static PyObject *quadratic_blend(Given *given)
 {
-    QuadraticHandle *handle = takes(1, count, "quadratic_blend") ? handle_of(args[0], QUADRATIC_HANDLE) : NULL;
-    return handle ? PyLong_FromLong(blend_quadratic(&handle->quadratic)) : NULL;
+    Quadratic *q = given_quadratic(given, 0);
+    return q ? PyLong_FromLong(blend_quadratic(q)) : NULL;
 }
 
-/* quadratic_evaluate(quadratic): go where the losses say; list the limits that are violated there, with their gradients,
- * and say if any are. */
-static PyObject *quadratic_evaluate(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+static PyObject *quadratic_evaluate(Given *given)
 {
-    QuadraticHandle *handle = takes(1, count, "quadratic_evaluate") ? handle_of(args[0], QUADRATIC_HANDLE) : NULL;
-    if (!handle)
+    Quadratic *q = given_quadratic(given, 0);
+    if (!q)
         return NULL;
-    Quadratic *q = &handle->quadratic;
     solve_levels(q);
     bool violated = list_violated(q);
     learn_listed(q);
     return PyBool_FromLong(violated);
 }
 
-/* quadratic_constraints(quadratic, first): the first row of each constraint in the newest cycle, -1 if it was off. */
-static PyObject *quadratic_constraints(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+static PyObject *quadratic_constraints(Given *given)
 {
-    QuadraticHandle *handle = takes(2, count, "quadratic_constraints") ? handle_of(args[0], QUADRATIC_HANDLE) : NULL;
-    if (!handle)
-        return NULL;
-    Borrowed borrowed = {0};
-    int constraints = handle->quadratic.problem->constraint_count;
-    int64_t *first = borrow_written_integers(&borrowed, args[1], constraints, "first");
-    for (int i = 0; first && i < constraints; i++)
-        first[i] = handle->quadratic.rows.first_of_constraint[i];
-    give_back(&borrowed);
-    return first ? Py_NewRef(Py_None) : NULL;
+    const Quadratic *q = given_quadratic(given, 0);
+    int constraints = q ? q->problem->constraint_count : 0;
+    int64_t *first = given_written_integers(given, 1, constraints, "first");
+    for (int i = 0; i < constraints && first; i++)
+        first[i] = q->rows.first_of_constraint[i];
+    return nothing();
 }
 
 #define SHAPES_HANDLE "wholebody.Shapes"
 
-enum { SHAPES = 10, RANGE = 7, CLOSING = 5 };
+enum { SHAPES = 10 };
 
 typedef struct {
     Borrowed arrays;
     Shapes shapes;
 } ShapesHandle;
 
-/* quadratic_shapes(arrays): at, axis, radius, box, frame, then what is written: rotation, centre, half, velocity, spin. */
-static PyObject *quadratic_shapes(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+static PyObject *quadratic_shapes(Given *given)
 {
-    PyObject *of[SHAPES], *handle = NULL;
+    PyObject *items[SHAPES];
     ShapesHandle *memory;
-    if (!takes(1, count, "quadratic_shapes"))
+    PyObject *handle = new_handle(given, sizeof *memory, SHAPES_HANDLE, (void **)&memory);
+    if (!handle)
         return NULL;
-    for (int i = 0; i < SHAPES; i++)
-        if (!(of[i] = PyTuple_GetItem(args[0], i)))
-            return NULL;
-    if (!(handle = new_handle(sizeof *memory, SHAPES_HANDLE, (void **)&memory)))
-        return NULL;
-    Borrowed *arrays = &memory->arrays;
+    Given arrays = open_tuple(given, 0, SHAPES, items), *of = &arrays;
     Shapes *shapes = &memory->shapes;
-    shapes->frame = borrow_integers(arrays, of[4], ANY, "frame");
-    Py_ssize_t n = shapes->frame ? borrowed_count(arrays) : 0;
+    shapes->frame = given_integers(of, 4, ANY, "frame");
+    Py_ssize_t n = given_count(of);
     shapes->count = (int)n;
-    bool borrowed = shapes->frame && (shapes->at = (double (*)[4][4])borrow_numbers(arrays, of[0], 16 * n, "at")) &&
-                    (shapes->axis = (const double (*)[3])borrow_numbers(arrays, of[1], 3 * n, "axis")) &&
-                    (shapes->radius = (const double (*)[2])borrow_numbers(arrays, of[2], 2 * n, "radius")) &&
-                    (shapes->box = (const double (*)[3])borrow_numbers(arrays, of[3], 3 * n, "box")) &&
-                    (shapes->rotation = (double (*)[9])borrow_written(arrays, of[5], 9 * n, "rotation")) &&
-                    (shapes->centre = (double (*)[3])borrow_written(arrays, of[6], 3 * n, "centre")) &&
-                    (shapes->half = (double (*)[3])borrow_written(arrays, of[7], 3 * n, "half")) &&
-                    (shapes->velocity = (double (*)[3])borrow_written(arrays, of[8], 3 * n, "velocity")) &&
-                    (shapes->spin = (double (*)[3])borrow_written(arrays, of[9], 3 * n, "spin"));
-    if (!borrowed)
-        Py_CLEAR(handle);
+    shapes->at = (double (*)[4][4])given_numbers(of, 0, 16 * n, "at");
+    shapes->axis = (const double (*)[3])given_numbers(of, 1, 3 * n, "axis");
+    shapes->radius = (const double (*)[2])given_numbers(of, 2, 2 * n, "radius");
+    shapes->box = (const double (*)[3])given_numbers(of, 3, 3 * n, "box");
+    shapes->rotation = (double (*)[9])given_written(of, 5, 9 * n, "rotation");
+    shapes->centre = (double (*)[3])given_written(of, 6, 3 * n, "centre");
+    shapes->half = (double (*)[3])given_written(of, 7, 3 * n, "half");
+    shapes->velocity = (double (*)[3])given_written(of, 8, 3 * n, "velocity");
+    shapes->spin = (double (*)[3])given_written(of, 9, 3 * n, "spin");
+    close_tuple(given, of);
     return handle;
 }
 
-/* quadratic_near(shapes, snapshot, pairs, reach, near, room): place all shapes; how many pairs are near. reach is clearance,
- * braking, sudden acceleration, period. */
-static PyObject *quadratic_near(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+static PyObject *quadratic_near(Given *given)
 {
-    if (!takes(6, count, "quadratic_near"))
+    ShapesHandle *handle = given_handle(given, 0, SHAPES_HANDLE);
+    const SnapshotHandle *snapshot = given_handle(given, 1, SNAPSHOT_HANDLE);
+    const int64_t (*pairs)[2] = (const int64_t (*)[2])given_integers(given, 2, ANY, "pairs");
+    Py_ssize_t n = given_count(given) / 2;
+    const double *reach = given_numbers(given, 3, 4, "reach");
+    int64_t *near = given_written_integers(given, 4, n, "near");
+    double *room = given_written(given, 5, n, "room");
+    if (given->failed ||
+        !all_within(given, handle->shapes.frame, handle->shapes.count, 0, snapshot->frames, "frames of shapes") ||
+        !all_within(given, (const int64_t *)pairs, 2 * n, 0, handle->shapes.count, "pairs"))
         return NULL;
-    ShapesHandle *handle = handle_of(args[0], SHAPES_HANDLE);
-    const SnapshotHandle *snapshot = handle ? handle_of(args[1], SNAPSHOT_HANDLE) : NULL;
-    if (!snapshot || !all_within(handle->shapes.frame, handle->shapes.count, 0, snapshot->frames, "frames of shapes"))
-        return NULL;
-    Borrowed borrowed = {0};
-    const int64_t (*pairs)[2] = (const int64_t (*)[2])borrow_integers(&borrowed, args[2], ANY, "pairs");
-    Py_ssize_t n = pairs ? borrowed_count(&borrowed) / 2 : 0;
-    const double *reach = pairs ? borrow_numbers(&borrowed, args[3], 4, "reach") : NULL;
-    int64_t *near = reach ? borrow_written_integers(&borrowed, args[4], n, "near") : NULL;
-    double *room = near ? borrow_written(&borrowed, args[5], n, "room") : NULL;
-    if (room && !all_within((const int64_t *)pairs, 2 * n, 0, handle->shapes.count, "pairs"))
-        room = NULL;
-    int found = 0;
-    if (room) {
-        place_shapes(&handle->shapes, &snapshot->now);
-        found = list_near(&handle->shapes, pairs, (int)n, (Reach){reach[0], reach[1], reach[2], reach[3]}, near, room);
-    }
-    give_back(&borrowed);
-    return room ? PyLong_FromLong(found) : NULL;
+    place_shapes(&handle->shapes, &snapshot->now);
+    return PyLong_FromLong(
+        list_near(&handle->shapes, pairs, (int)n, (Reach){reach[0], reach[1], reach[2], reach[3]}, near, room));
 }
 
-/* quadratic_capsule_distance(shapes, one, other): of the capsules of two shapes, as they were placed last. */
-static PyObject *quadratic_capsule_distance(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+static PyObject *quadratic_capsule_distance(Given *given)
 {
-    ShapesHandle *handle = takes(3, count, "quadratic_capsule_distance") ? handle_of(args[0], SHAPES_HANDLE) : NULL;
-    if (!handle)
+    ShapesHandle *handle = given_handle(given, 0, SHAPES_HANDLE);
+    int64_t pair[2] = {given_integer(given, 1), given_integer(given, 2)};
+    if (given->failed || !all_within(given, pair, 2, 0, handle->shapes.count, "shapes"))
         return NULL;
-    long one = PyLong_AsLong(args[1]), other = PyLong_AsLong(args[2]);
-    if (PyErr_Occurred())
-        return NULL;
-    if (one < 0 || other < 0 || one >= handle->shapes.count || other >= handle->shapes.count)
-        return PyErr_Format(PyExc_IndexError, "no shapes %ld and %ld", one, other);
-    return PyFloat_FromDouble(capsule_distance(&handle->shapes, one, other).distance);
+    return PyFloat_FromDouble(capsule_distance(&handle->shapes, pair[0], pair[1]).distance);
 }
 
-static bool read_floats(PyObject *const *args, double *numbers, int count)
+static PyObject *quadratic_velocity_range(Given *given)
 {
-    for (int i = 0; i < count; i++)
-        numbers[i] = PyFloat_AsDouble(args[i]);
-    return !PyErr_Occurred();
-}
-
-/* quadratic_velocity_range(q, v, lower, upper, fastest, braking, period): least and greatest velocity after a period. */
-static PyObject *quadratic_velocity_range(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
-{
-    double x[RANGE];
-    if (!takes(RANGE, count, "quadratic_velocity_range") || !read_floats(args, x, RANGE))
-        return NULL;
+    double x[7];
+    for (int i = 0; i < 7; i++)
+        x[i] = given_number(given, i);
     Range range = velocity_range(x[0], x[1], (JointLimits){x[2], x[3], x[4]}, x[5], x[6]);
-    return Py_BuildValue("dd", range.least, range.greatest);
+    return given->failed ? NULL : Py_BuildValue("dd", range.least, range.greatest);
 }
 
-/* quadratic_closing_range(distance, rate, least, braking, period): the least rate after a period. */
-static PyObject *quadratic_closing_range(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+static PyObject *quadratic_closing_range(Given *given)
 {
-    double x[CLOSING];
-    if (!takes(CLOSING, count, "quadratic_closing_range") || !read_floats(args, x, CLOSING))
-        return NULL;
-    return PyFloat_FromDouble(closing_range(x[0], x[1], x[2], x[3], x[4]));
+    double x[5];
+    for (int i = 0; i < 5; i++)
+        x[i] = given_number(given, i);
+    return given->failed ? NULL : PyFloat_FromDouble(closing_range(x[0], x[1], x[2], x[3], x[4]));
 }
 
-PyMethodDef quadratic_methods[] = {
-    {"quadratic_problem", METHOD(quadratic_problem), NULL},
-    {"quadratic_solve", METHOD(quadratic_solve), NULL},
-    {"quadratic_blend", METHOD(quadratic_blend), NULL},
-    {"quadratic_write", METHOD(quadratic_write), NULL},
-    {"quadratic_evaluate", METHOD(quadratic_evaluate), NULL},
-    {"quadratic_constraints", METHOD(quadratic_constraints), NULL},
-    {"quadratic_shapes", METHOD(quadratic_shapes), NULL},
-    {"quadratic_near", METHOD(quadratic_near), NULL},
-    {"quadratic_capsule_distance", METHOD(quadratic_capsule_distance), NULL},
-    {"quadratic_velocity_range", METHOD(quadratic_velocity_range), NULL},
-    {"quadratic_closing_range", METHOD(quadratic_closing_range), NULL},
+const Kernel quadratic_kernels[] = {
+    {"quadratic_problem", quadratic_problem, 3, "quadratic_problem(problem, given, memory): the handle of a problem."},
+    {"quadratic_solve", quadratic_solve, 4,
+     "quadratic_solve(quadratic, snapshot, output, report): one cycle; a verdict."},
+    {"quadratic_blend", quadratic_blend, 1,
+     "quadratic_blend(quadratic): solve once more, asked for what was and what the law gives; a verdict."},
+    {"quadratic_write", quadratic_write, 4,
+     "quadratic_write(quadratic, snapshot, output, report): the command, after a fallback."},
+    {"quadratic_evaluate", quadratic_evaluate, 1,
+     "quadratic_evaluate(quadratic): go where the losses say; list the limits that are violated there, with their "
+     "gradients, and say if any are."},
+    {"quadratic_constraints", quadratic_constraints, 2,
+     "quadratic_constraints(quadratic, first): the first row of each constraint in the newest cycle, -1 if it was off."},
+    {"quadratic_shapes", quadratic_shapes, 1,
+     "quadratic_shapes(arrays): at, axis, radius, box, frame, then what is written: rotation, centre, half, velocity, "
+     "spin."},
+    {"quadratic_near", quadratic_near, 6,
+     "quadratic_near(shapes, snapshot, pairs, reach, near, room): place all shapes; how many pairs are near. reach is "
+     "clearance, braking, sudden acceleration, period."},
+    {"quadratic_capsule_distance", quadratic_capsule_distance, 3,
+     "quadratic_capsule_distance(shapes, one, other): of the capsules of two shapes, as they were placed last."},
+    {"quadratic_velocity_range", quadratic_velocity_range, 7,
+     "quadratic_velocity_range(q, v, lower, upper, fastest, braking, period): least and greatest after a period."},
+    {"quadratic_closing_range", quadratic_closing_range, 5,
+     "quadratic_closing_range(distance, rate, least, braking, period): the least rate after a period."},
     {0},
 };

@@ -62,7 +62,7 @@ typedef struct {
     const ContactRow *contact_limits; /* contact_rows */
     const int64_t (*pair_frames)[2];
     const Gap *gaps;               /* pair_count */
-} Given;
+} QuadraticInput;
 
 /* Numbers that Python's fallback reads and writes too. */
 typedef struct {
@@ -127,7 +127,7 @@ typedef struct {
  * rows of constraints. */
 typedef struct {
     const Problem *problem;
-    Given given;
+    QuadraticInput given;
     Counts *counts;
     ProblemRows rows;
     Limits limits;

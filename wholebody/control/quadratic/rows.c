@@ -65,7 +65,7 @@ static void fill_contact_row(const Constraint *constraint, double (*R)[4], const
  * bound. */
 static void fill_contact_limits(Quadratic *q, const Snapshot *now)
 {
-    const Given *given = &q->given;
+    const QuadraticInput *given = &q->given;
     int above = first_contact_row(q);
     memset(q->contact, 0, (size_t)given->contact_rows * (size_t)q->held * sizeof(double));
     for (int r = 0; r < given->contact_rows; r++) {
