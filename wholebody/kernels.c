@@ -11,10 +11,25 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit__kernels(void)
 {
     const Kernel *packages[] = {
-        balance_kernels,         collision_kernels, constraint_kernels, control_kernels, estimation_kernels,
-        estimation_part_kernels, foot_kernels,      inverse_kernels,    kinematics_kernels, leg_kernels,
-        model_kernels,           motion_kernels,    plan_kernels,       quadratic_kernels,  stabilizer_kernels,
-        support_kernels,         task_kernels,      updater_kernels,    wbosc_kernels,
+        balance_kernels,
+        collision_kernels,
+        constraint_kernels,
+        control_kernels,
+        estimation_kernels,
+        estimation_part_kernels,
+        foot_kernels,
+        inverse_kernels,
+        kinematics_kernels,
+        leg_kernels,
+        model_kernels,
+        motion_kernels,
+        plan_kernels,
+        quadratic_kernels,
+        stabilizer_kernels,
+        support_kernels,
+        task_kernels,
+        updater_kernels,
+        wbosc_kernels,
     };
     PyObject *module = PyModule_Create(&definition);
     for (size_t i = 0; module && i < sizeof packages / sizeof packages[0]; i++)

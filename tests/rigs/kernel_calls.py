@@ -243,7 +243,6 @@ def recorded(most: int = 40) -> list[Call]:
         _kernels.tasks_rows(task, tree, snapshot, np.zeros((model.nv, 3)), np.zeros((5, 3)))
         _kernels.model_evaluate_plainly(tree, snapshot, now.q, now.v)
         _kernels.model_jacobian(tree, snapshot, 1)
-        _kernels.model_hessian(tree, snapshot, 1, np.zeros((6, model.nv, model.nv)))
         quadratic = next(each for each in recorder.handles if "wholebody.Quadratic" in repr(each))
         output, report = next(each.arguments[2:] for each in recorder.calls if each.name == "quadratic_solve")
         _kernels.quadratic_write(quadratic, snapshot, *(recorder.array(each) for each in (output, report)))
@@ -251,7 +250,6 @@ def recorded(most: int = 40) -> list[Call]:
         _kernels.quadratic_blend(quadratic)
         table = controllers[0].table_of(problem)
         _kernels.control_changes(table.handle, np.zeros(table.parameters), 1.0, 1.0)
-        _kernels.kinematics_follow(solver.handle, poses, joints[0].copy(), np.zeros((10, 6 + 18)))
     return recorder.calls
 
 
@@ -292,10 +290,6 @@ def call_parts(model: Any, rng: np.random.Generator) -> None:
     _kernels.model_difference(model.tree, model.posture("stand"), model.posture("stand"), np.zeros(model.nv))
     _kernels.model_signed_distance(square, 0.2, 0.3)
     _kernels.motion_evaluate(np.arange(3.0), some(2, 4, 3), 4, np.array([0.5, 1.5]), np.zeros((3, 2, 3)))
-    _kernels.motion_turn(
-        *(np.eye(3), some(2, 3), some(4, 5), some(4, 5), some(4, 5)),
-        *(np.zeros((4, 4)), np.zeros((4, 3)), np.zeros((4, 3))),
-    )
     _kernels.quadratic_velocity_range(0.1, 0.2, -1.0, 1.0, 5.0, 10.0, 0.001)
     shapes = _kernels.quadratic_shapes(
         (

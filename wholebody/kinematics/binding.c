@@ -149,35 +149,6 @@ static PyObject *kinematics_nearest(Given *given)
     return PyLong_FromLong(verdict);
 }
 
-/* Of each goal the joints nearest to it, chosen by those of the one before; -1, or the row that is no pose. */
-static Py_ssize_t follow(const ClosedForm *chain, Py_ssize_t rows, const double *goals, double *near, double *answers)
-{
-    for (Py_ssize_t i = 0; i < rows; i++, goals += 16, answers += chain->joints + AFTER_NEAREST) {
-        NearestPose found;
-        Choice choice = {near, NAN, chain->radian};
-        if (nearest_joints(chain, goals, choice, &found) != NEAREST_FOUND)
-            return i;
-        write_nearest(chain, &found, answers);
-        memcpy(near, found.joints, sizeof(double) * (size_t)chain->joints);
-    }
-    return -1;
-}
-
-static PyObject *kinematics_follow(Given *given)
-{
-    const ClosedForm *chain = given_closed_form(given, 0);
-    Py_ssize_t bad, rows, n = chain ? (Py_ssize_t)chain->joints : 0;
-    const double *goals = given_rows(given, 1, 16, &rows, "goals");
-    double *near = given_written(given, 2, n, "near");
-    double *answers = given_written(given, 3, rows * (n + AFTER_NEAREST), "answers");
-    if (given->failed)
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    bad = follow(chain, rows, goals, near, answers);
-    Py_END_ALLOW_THREADS
-    return PyLong_FromSsize_t(bad);
-}
-
 static PyObject *kinematics_boxed_step(Given *given)
 {
     double *step = given_written(given, 10, ANY, "step");
@@ -222,8 +193,6 @@ const Kernel kinematics_kernels[] = {
      "kinematics_solve_many(chain, poses, table, counts): -1, or the row that is no pose."},
     {"kinematics_nearest", kinematics_nearest, 6,
      "kinematics_nearest(chain, goal, near, swivel, radian, answer): 0, -1 if it is no pose, -2 if near is not finite."},
-    {"kinematics_follow", kinematics_follow, 4,
-     "kinematics_follow(chain, goals, near, answers): -1, or the row that is no pose."},
     {"kinematics_boxed_step", kinematics_boxed_step, 11,
      "kinematics_boxed_step(J, error, mobility, wish, damping, lower, upper, stopped, A, y, step)."},
     {0},

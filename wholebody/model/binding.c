@@ -119,18 +119,6 @@ static PyObject *model_jacobian(Given *given)
     return nothing();
 }
 
-static PyObject *model_hessian(Given *given)
-{
-    const Tree *tree = given_tree(given, 0);
-    const Snapshot *now = given_snapshot(given, 1, tree);
-    int frame = take_frame(given, 2, tree);
-    Py_ssize_t nv = tree ? tree->nv : 0;
-    double *hessian = given_written(given, 3, 6 * nv * nv, "hessian");
-    if (!given->failed)
-        fill_hessian(tree, now, frame, hessian);
-    return nothing();
-}
-
 static PyObject *model_integrate(Given *given)
 {
     const Tree *tree = given_tree(given, 0);
@@ -160,7 +148,6 @@ const Kernel model_kernels[] = {
     {"model_evaluate_plainly", model_evaluate_plainly, 4, "The same as model_evaluate, for any processor."},
     {"model_variant", model_variant, 0, "model_variant(): which variant model_evaluate runs, 'avx' or 'plain'."},
     {"model_jacobian", model_jacobian, 3, "model_jacobian(tree, snapshot, frame): one more frame's Jacobian."},
-    {"model_hessian", model_hessian, 4, "model_hessian(tree, snapshot, frame, hessian): 6 x nv x nv."},
     {"model_integrate", model_integrate, 5, "model_integrate(tree, q, v, dt, result)."},
     {"model_difference", model_difference, 4, "model_difference(tree, q0, q1, result)."},
     {0},

@@ -87,9 +87,6 @@ void move_bodies(const Tree *tree, const Snapshot *now);
 void place_frame(const Tree *tree, const Snapshot *now, int frame);
 void fill_jacobian(const Tree *tree, const Snapshot *now, int frame);
 
-/* hessian.c: how a frame's Jacobian changes with q moved along each column of v, 6 x nv x nv: row, column, direction. */
-void fill_hessian(const Tree *tree, const Snapshot *now, int frame, double *hessian);
-
 /* The Jacobian of one frame, 6 x nv. */
 static inline double *jacobian_of(const Tree *tree, const Snapshot *now, int frame)
 {

@@ -12,7 +12,7 @@ import numpy as np
 from wholebody import _kernels
 from wholebody.errors import UnknownFrame
 from wholebody.model import layout
-from wholebody.model.layout import Array, Integers
+from wholebody.model.layout import HEADER, Array, Integers
 from wholebody.model.relative import Relative, relative_motion
 
 if TYPE_CHECKING:
@@ -230,10 +230,32 @@ class Snapshot:
 
         A new array each time. q moves as `model.integrate` moves it, so a floating base moves along its own axes.
         """
-        nv = self.model.nv
-        hessian = np.empty((6, nv, nv))
-        _kernels.model_hessian(self.model.tree, self._buffer.handle, self._index(frame), hessian)
-        return hessian
+        nv, bases, shown = self.model.nv, 6 if self.model.floating else 0, self._shown
+        chain, columns = self._chain(self._index(frame))
+        R, screws = shown.rotation[0].reshape(3, 3), shown.screw[chain]
+        w = np.concatenate([np.vstack([np.zeros((3, 3)), R.T])[:bases], screws[:, 3:]])  # of a unit of each column
+        v = np.concatenate([np.vstack([R.T, np.zeros((3, 3))])[:bases], screws[:, :3]])
+        v += np.cross(w, shown.lever[frame])
+        # With a unit of the column above, what is below turns along: ∂(v, w) = (w_above × v, w_above × w). The other
+        # way round the axis above stays, and the point moves by v: ∂v_above = w_above × v, the same vector.
+        turned = np.concatenate([np.cross(w[:, None], v), np.cross(w[:, None], w)], axis=2)
+        above, strictly = np.triu(np.ones((len(w), len(w)))), np.triu(np.ones((len(w), len(w))), 1)
+        above[:bases, :bases], strictly[:bases, :bases] = 1.0, 0.0  # the axes of the base turn with it
+        hessian = np.zeros((nv, nv, 6))
+        np.add.at(hessian, (columns, columns[:, None]), turned * above[:, :, None])
+        np.add.at(hessian[:, :, :3], (columns[:, None], columns), turned[:, :, :3] * strictly[:, :, None])
+        return np.moveaxis(hessian, 2, 0)
+
+    def _chain(self, frame: int) -> tuple[list[int], Integers]:
+        """The bodies that carry a frame, from the root on, and the columns of v of the base and of these."""
+        bodies = len(self._shown.screw)
+        parent, *_, column, rest = np.split(self.model.integers[HEADER:], np.arange(1, 6) * bodies)
+        chain: list[int] = []
+        body = int(rest[frame])
+        while body > 0:
+            chain.insert(0, body)
+            body = int(parent[body])
+        return chain, np.concatenate([np.arange(6 if self.model.floating else 0), column[chain]])
 
     def relative(self, frame: int, root: int) -> Relative:
         """A frame as seen from another, in whose axes everything is: any chain from any end.

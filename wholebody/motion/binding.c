@@ -1,4 +1,4 @@
-/* binding.c - profiles, polynomials and poses in Python. Arrays are borrowed for each call. */
+/* binding.c - profiles and polynomials in Python. Arrays are borrowed for each call. */
 #include "wholebody/binding.h"
 #include "wholebody/motion/motion.h"
 
@@ -37,32 +37,10 @@ static PyObject *motion_evaluate(Given *given)
     return nothing();
 }
 
-/* start: 3 x 3; phi: turns x 3; betas and their rates: rows x (3 + turns); results: rows x 4, 3, 3. */
-static PyObject *motion_turn(Given *given)
-{
-    const double *start = given_numbers(given, 0, 9, "start"), *phi = given_numbers(given, 1, ANY, "phi");
-    Py_ssize_t turns = given_count(given) / 3, width = 3 + turns;
-    const double *betas = given_numbers(given, 2, ANY, "betas");
-    Py_ssize_t rows = given_count(given) / width;
-    const double *rates = given_numbers(given, 3, rows * width, "rates");
-    const double *second_rates = given_numbers(given, 4, rows * width, "second_rates");
-    double *quaternion = given_written(given, 5, 4 * rows, "quaternion");
-    double *velocity = given_written(given, 6, 3 * rows, "angular_velocity");
-    double *acceleration = given_written(given, 7, 3 * rows, "angular_acceleration");
-    Turning turning = {(int)turns, start, phi};
-    for (Py_ssize_t row = 0, at = 0; row < rows && !given->failed; row++, at += width) {
-        const double *const at_row[3] = {betas + at, rates + at, second_rates + at};
-        turn_pose(&turning, at_row, quaternion + 4 * row, velocity + 3 * row, acceleration + 3 * row);
-    }
-    return nothing();
-}
-
 const Kernel motion_kernels[] = {
     {"motion_advance", motion_advance, 3,
      "motion_advance(numbers, goal, period): one period of a profile; the first joint whose goal is none, or -1."},
     {"motion_evaluate", motion_evaluate, 5,
      "motion_evaluate(times, coefficients, powers, asked, result): piecewise polynomials and two derivatives."},
-    {"motion_turn", motion_turn, 8,
-     "motion_turn(start, phi, betas, rates, second_rates, quaternion, angular_velocity, angular_acceleration)"},
     {0},
 };

@@ -1,4 +1,4 @@
-/* motion.h - what loops ask of motions: one period of the on-line profile, polynomials and poses at some times. */
+/* motion.h - what loops ask of motions: one period of the on-line profile, polynomials at some times. */
 #ifndef WHOLEBODY_MOTION_H
 #define WHOLEBODY_MOTION_H
 
@@ -21,15 +21,5 @@ typedef struct {
 
 /* polynomial.c: position, velocity and acceleration (3 x count x numbers) at the times asked. */
 void evaluate_polynomials(const Polynomials *polynomials, const double *asked, int count, double *result);
-
-/* R(t) = R_0 prod_i exp(beta_i(t) phi_i); rows of beta and its rates begin with three numbers that are not of turns. */
-typedef struct {
-    int turns;
-    const double *start; /* 3 x 3 */
-    const double *phi;   /* turns x 3 */
-} Turning;
-
-/* pose.c: quaternion (4), angular velocity and acceleration (3 each), in world, of one row. */
-void turn_pose(const Turning *turning, const double *const rates[3], double *quaternion, double w[3], double dw[3]);
 
 #endif
