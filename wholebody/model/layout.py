@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -48,53 +49,28 @@ class Values:
     column_flow: Array  # 6 × (nv + LANES), the sum of these over the bodies that a column of v moves
 
 
+def shapes_of(integers: Integers) -> tuple[tuple[int, ...], ...]:
+    """The shapes of all values of a snapshot, in their order."""
+    n, f, nv, nq = (int(each) for each in integers[:4])
+    w = n + LANES
+    return (
+        *((nq,), (nv,), (nv, nv), (nv,), (nv,), (nv,)),
+        *((3,), (3,), (3,), (6,), (6,), (2,), (3, nv), (6, nv)),
+        *((f, 4, 4), (f, 3), (f, 6), (f, 6), (f, 6, nv), (f, 3)),
+        *((n, 9), (n, 3), (n, 6), (n, 6), (n, 6), (w, 16), (w, 6), (6, nv + LANES)),
+    )
+
+
 def carve_values(integers: Integers, storage: Array) -> Values:
     """Carve the values from a flat array of `size` numbers."""
-    n, f, nv, nq = integers[0], integers[1], integers[2], integers[3]
-    a = nq + nv
-    b = a + nv * nv
-    c = b + 3 * nv
-    d = c + 23
-    e = d + 9 * nv
-    p = e + 31 * f
-    s = p + 6 * nv * f + 3 * f
-    t, w = s + 30 * n, n + LANES
-    return Values(
-        q=cut(storage, 0, (nq,)),
-        v=cut(storage, nq, (nv,)),
-        M=cut(storage, a, (nv, nv)),
-        h=cut(storage, b, (nv,)),
-        g=cut(storage, b + nv, (nv,)),
-        compensation=cut(storage, b + 2 * nv, (nv,)),
-        com=cut(storage, c, (3,)),
-        com_velocity=cut(storage, c + 3, (3,)),
-        com_bias=cut(storage, c + 6, (3,)),
-        momentum=cut(storage, c + 9, (6,)),
-        momentum_bias=cut(storage, c + 15, (6,)),
-        energy=cut(storage, c + 21, (2,)),
-        com_jacobian=cut(storage, d, (3, nv)),
-        momentum_matrix=cut(storage, d + 3 * nv, (6, nv)),
-        placement=cut(storage, e, (f, 4, 4)),
-        position=cut(storage, e + 16 * f, (f, 3)),
-        velocity=cut(storage, e + 19 * f, (f, 6)),
-        bias=cut(storage, e + 25 * f, (f, 6)),
-        jacobian=cut(storage, p, (f, 6, nv)),
-        lever=cut(storage, s - 3 * f, (f, 3)),
-        rotation=cut(storage, s, (n, 9)),
-        origin=cut(storage, s + 9 * n, (n, 3)),
-        twist=cut(storage, s + 12 * n, (n, 6)),
-        drift=cut(storage, s + 18 * n, (n, 6)),
-        screw=cut(storage, s + 24 * n, (n, 6)),
-        burden=cut(storage, t, (w, 16)),
-        flow=cut(storage, t + 16 * w, (w, 6)),
-        column_flow=cut(storage, t + 22 * w, (6, nv + LANES)),
-    )
+    shapes = shapes_of(integers)
+    starts = accumulate((math.prod(shape) for shape in shapes), initial=0)
+    return Values(*(cut(storage, start, shape) for start, shape in zip(starts, shapes, strict=False)))
 
 
 def size(integers: Integers) -> int:
     """How many numbers the values of one snapshot take."""
-    n, f, nv, nq = (int(each) for each in integers[:4])
-    return nq + nv + nv * nv + 12 * nv + 23 + f * (34 + 6 * nv) + 30 * n + 22 * (n + LANES) + 6 * (nv + LANES)
+    return sum(math.prod(shape) for shape in shapes_of(integers))
 
 
 def cut(array: Array, start: int, shape: tuple[int, ...]) -> Array:
