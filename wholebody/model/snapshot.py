@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from sys import getrefcount
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self, overload
 
 import numpy as np
 
@@ -74,6 +75,20 @@ class Pool:
         return buffer
 
 
+class _Value:
+    """A value of a snapshot, by its name in `layout.Values`: a read-only array."""
+
+    def __init__(self, name: str, meaning: str) -> None:
+        self._of, self.__doc__ = attrgetter(f"_shown.{name}"), meaning
+
+    @overload
+    def __get__(self, snapshot: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, snapshot: Snapshot, owner: type) -> Array: ...
+    def __get__(self, snapshot: Snapshot | None, owner: type) -> Self | Array:
+        return self if snapshot is None else self._of(snapshot).view()
+
+
 class Snapshot:
     """The physics of one state (q, v), computed once and read by all.
 
@@ -100,70 +115,23 @@ class Snapshot:
         """The same memory for the kernels in C."""
         return self._buffer.handle
 
-    @property
-    def q(self) -> Array:
-        """The configuration: (base position, quaternion x y z w,) joints. The quaternion is of unit length."""
-        return self._shown.q.view()
-
-    @property
-    def v(self) -> Array:
-        """The velocity: (base linear, angular, in its own axes,) joints."""
-        return self._shown.v.view()
-
-    @property
-    def M(self) -> Array:
-        """The mass matrix, rotor inertia included: M v̇ + h = Sᵀτ + Jᵀf. Zero between decoupled groups."""
-        return self._shown.M.view()
-
-    @property
-    def h(self) -> Array:
-        """Coriolis, centrifugal and gravity effort: what holds v̇ = 0."""
-        return self._shown.h.view()
-
-    @property
-    def g(self) -> Array:
-        """Gravity effort: h at v = 0, of all joints."""
-        return self._shown.g.view()
-
-    @property
-    def gravity_compensation(self) -> Array:
-        """Gravity effort, zero for the joints of the model's gravity compensation mask."""
-        return self._shown.compensation.view()
-
-    @property
-    def com_in_world(self) -> Array:
-        """The centre of mass."""
-        return self._shown.com.view()
-
-    @property
-    def com_velocity(self) -> Array:
-        """The velocity of the centre of mass, in world."""
-        return self._shown.com_velocity.view()
-
-    @property
-    def com_jacobian(self) -> Array:
-        """J with com_velocity = J v, 3 × nv."""
-        return self._shown.com_jacobian.view()
-
-    @property
-    def com_bias(self) -> Array:
-        """J̇ v of the centre of mass: its acceleration at v̇ = 0."""
-        return self._shown.com_bias.view()
-
-    @property
-    def momentum(self) -> Array:
-        """Linear momentum, and angular momentum about the centre of mass, in world. Rotors spin unseen."""
-        return self._shown.momentum.view()
-
-    @property
-    def momentum_matrix(self) -> Array:
-        """A with momentum = A v, 6 × nv (centroidal momentum matrix)."""
-        return self._shown.momentum_matrix.view()
-
-    @property
-    def momentum_bias(self) -> Array:
-        """Ȧ v: the rate of the momentum at v̇ = 0."""
-        return self._shown.momentum_bias.view()
+    q = _Value("q", "The configuration: (base position, quaternion x y z w,) joints. The quaternion is of unit length.")
+    v = _Value("v", "The velocity: (base linear, angular, in its own axes,) joints.")
+    M = _Value("M", "The mass matrix, rotor inertia included: M v̇ + h = Sᵀτ + Jᵀf. Zero between decoupled groups.")
+    h = _Value("h", "Coriolis, centrifugal and gravity effort: what holds v̇ = 0.")
+    g = _Value("g", "Gravity effort: h at v = 0, of all joints.")
+    gravity_compensation = _Value(
+        "compensation", "Gravity effort, zero for the joints of the model's gravity compensation mask."
+    )
+    com_in_world = _Value("com", "The centre of mass.")
+    com_velocity = _Value("com_velocity", "The velocity of the centre of mass, in world.")
+    com_jacobian = _Value("com_jacobian", "J with com_velocity = J v, 3 × nv.")
+    com_bias = _Value("com_bias", "J̇ v of the centre of mass: its acceleration at v̇ = 0.")
+    momentum = _Value(
+        "momentum", "Linear momentum, and angular momentum about the centre of mass, in world. Rotors spin unseen."
+    )
+    momentum_matrix = _Value("momentum_matrix", "A with momentum = A v, 6 × nv (centroidal momentum matrix).")
+    momentum_bias = _Value("momentum_bias", "Ȧ v: the rate of the momentum at v̇ = 0.")
 
     @property
     def kinetic_energy(self) -> float:
@@ -175,10 +143,7 @@ class Snapshot:
         """−m gᵀ c, zero where the centre of mass is at the origin of the world."""
         return float(self._shown.energy[1])
 
-    @property
-    def placements(self) -> Array:
-        """The transforms of all frames, frame_to_world, f × 4 × 4."""
-        return self._shown.placement.view()
+    placements = _Value("placement", "The transforms of all frames, frame_to_world, f × 4 × 4.")
 
     def placement(self, frame: int) -> Array:
         """The transform frame_to_world, 4 × 4."""
