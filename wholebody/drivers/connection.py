@@ -12,13 +12,12 @@ import contextlib
 import time
 import warnings
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
 from wholebody import messages
 from wholebody.channels import Channel, Reader, directory
+from wholebody.channels.owned import Opened
 from wholebody.drivers.interface import check_period
 from wholebody.drivers.names import Names
 from wholebody.errors import (
@@ -80,7 +79,7 @@ def daemon(
     return link
 
 
-class Connection:
+class Connection(Opened):
     """The newest state of the robot, and one's own references to it: a RobotInterface and a Clock, too."""
 
     def __init__(
@@ -98,14 +97,15 @@ class Connection:
             raise BadPeriod(f"a controller's period of {period} s; give seconds, or 0 to declare none")
         if lease and period == 0:
             raise BadPeriod("a lease needs a declared period (period=…): a controller that dies must lose it")
+        super().__init__()
         self._names = names = Names(robot)
-        self._states, self._reader = _running(names, timeout)
+        states, reader = _running(names, timeout)
+        self._states, self._reader = self._opened.enter_context(states), self._opened.enter_context(reader)
         self.joints = messages.labels(self._reader.message.dtype)
         self.index: Mapping[str, int] = {name: number for number, name in enumerate(self.joints)}
         channel = names.unfiltered(controller) if filtered else names.reference(controller)
-        self._channel = Channel(channel, messages.reference(self.joints))
-        self._writer = self._channel.writer()
-        self.reference = self._writer.message
+        self._references = self._writer(channel, messages.reference(self.joints))
+        self.reference = self._references.message
         self.reference.period, self.reference.silence, self.reference.lease = period, silence, lease
         self.reference.mode[:] = Mode.POSITION
         self._warned: set[str] = set()
@@ -155,7 +155,7 @@ class Connection:
     def put(self) -> None:
         """Send `reference` as it is."""
         self.reference.time = self.state.time
-        self._writer.put()
+        self._references.put()
 
     # The same as a robot and a clock.
 
@@ -196,20 +196,7 @@ class Connection:
             if self.reference.lease:
                 self.reference.lease = False
                 self.put()
-        self._writer.close()
-        self._reader.close()
-        self._states.close()
-        self._channel.close()
-
-    def __enter__(self) -> Self:
-        """Return the connection."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Go."""
-        self.close()
+        super().close()
 
     def _joint(self, name: str) -> int:
         if name not in self.index:

@@ -12,12 +12,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from wholebody.channels import Channel
+from wholebody.channels.owned import Opened
 from wholebody.errors import BadState, MissingExtra
 from wholebody.messages import Booleans, Floats, Record, Texts
 from wholebody.model.layout import Array
@@ -97,34 +96,23 @@ def view_channel(name: str) -> str:
     return f"{name}.support"
 
 
-class SupportPublisher:
+class SupportPublisher(Opened):
     """Puts views on a robot's channel."""
 
     def __init__(self, name: str) -> None:
-        self._channel = Channel(view_channel(name), view_dtype())
-        self._writer = self._channel.writer()
+        super().__init__()
+        self._views = self._writer(view_channel(name), view_dtype())
 
     def put(self, view: SupportView) -> None:
         """One look; a polygon of very many corners is thinned out."""
-        message = self._writer.message
+        message = self._views.message
         corners = view.corners[:: math.ceil(max(len(view.corners), 1) / MOST_CORNERS)]
         message.time, message.margin, message.com[:] = view.time, view.margin, view.com
         message.count, message.limb_count = len(corners), len(view.names)
         message.corners[: len(corners)] = corners
         message.limbs[: len(view.names)], message.bearing[: len(view.names)] = view.limbs, view.bearing
         message.names[: len(view.names)] = [name.encode()[:NAME_SIZE] for name in view.names]
-        self._writer.put()
-
-    def __enter__(self) -> Self:
-        """Return the publisher."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the channel."""
-        self._writer.close()
-        self._channel.close()
+        self._views.put()
 
 
 def view_of(message: SupportMessage) -> SupportView:

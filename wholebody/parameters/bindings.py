@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy.typing as npt
 
 from wholebody import plugins
 from wholebody.channels import Channel
 from wholebody.channels._ring import Copies, Looks
-from wholebody.channels.owned import own_channel
+from wholebody.channels.owned import Opened, own_channel
 from wholebody.errors import BadBinding, ChannelError, WholebodyError
 from wholebody.parameters.parameter import Array
 from wholebody.parameters.records import ControllerNames, value_record
@@ -182,31 +182,18 @@ def _open(binding: Binding, slot: Slot, names: ControllerNames) -> Channel:
         raise BadBinding(f"{binding}: {error}") from error
 
 
-class Sending:
-    """Puts values on the topic of an input binding; whoever listens takes the newest.
+class Sending(Opened):
+    """Puts values on the topic of an input binding; whoever listens takes the newest, and the last one stays.
 
     with Sending("dreamer.right_hand.goal", 3) as goal:
         goal.put([0.4, -0.2, 1.0])
     """
 
     def __init__(self, topic: str, size: int) -> None:
-        self._channel = Channel(topic, value_record(size), depth=256)
-        self._writer = self._channel.writer()
+        super().__init__()
+        self._values = self._writer(topic, value_record(size), depth=256)
 
     def put(self, values: npt.ArrayLike) -> None:
         """Send a value now."""
-        self._writer.message.time, self._writer.message.values[:] = time.monotonic(), values
-        self._writer.put()
-
-    def close(self) -> None:
-        """Let go of the topic; the last value stays."""
-        self._writer.close()
-        self._channel.close()
-
-    def __enter__(self) -> Self:
-        """Return it."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Let go."""
-        self.close()
+        self._values.message.time, self._values.message.values[:] = time.monotonic(), values
+        self._values.put()

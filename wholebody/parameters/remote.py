@@ -293,7 +293,6 @@ class ParameterClient(Client):
         return values
 
     def __str__(self) -> str:
-        """Who is at the other end."""
         return f"'{self._names.controller}' on '{self._names.robot}'"
 
     def _overdue(self, until: Stage, timeout: float) -> NoServer:

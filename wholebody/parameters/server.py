@@ -75,7 +75,6 @@ class ParameterServer(Server):
 
     @property
     def taken(self) -> str:
-        """What to say if another process serves the name."""
         return (
             f"a controller called '{self.names.controller}' runs on '{self.names.robot}' already; stop it, or give "
             "this one another name"

@@ -15,10 +15,10 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 from wholebody.channels import Reader, Writer
-from wholebody.channels.owned import own_channel
+from wholebody.channels.owned import Opened
 from wholebody.errors import BadBinding, MissingExtra
 from wholebody.parameters.bindings import CHANNEL, Binding
 from wholebody.parameters.records import ControllerNames, Value, value_record
@@ -197,7 +197,7 @@ SLICE = 0.2
 """Seconds after which a thread that waits for a channel looks whether it is over."""
 
 
-class Carrier:
+class Carrier(Opened):
     """Carries all bindings that are no channels.
 
         with Carrier(bindings, sizes, names, load=lambda name: Udp):
@@ -216,7 +216,7 @@ class Carrier:
     ) -> None:
         self._over = threading.Event()
         self._threads: list[threading.Thread] = []
-        self._opened = contextlib.ExitStack()
+        super().__init__()
         made: dict[str, Transport] = {}
         for each in bindings:
             if each.transport == CHANNEL:
@@ -226,9 +226,7 @@ class Carrier:
             self._carry(each, sizes[each.parameter], names, made[each.transport])
 
     def _carry(self, binding: Binding, size: int, names: ControllerNames, transport: Transport) -> None:
-        channel = self._opened.enter_context(
-            own_channel(binding.channel(names), value_record(size), depth=binding.queue)
-        )
+        channel = self._channel(binding.channel(names), value_record(size), depth=binding.queue)
         if binding.direction == "input":
             deliver = _deliver_to(self._opened.enter_context(channel.writer()))
             closing = transport.receive(binding.topic, size, deliver)
@@ -251,15 +249,7 @@ class Carrier:
         self._over.set()
         for thread in self._threads:
             thread.join()
-        self._opened.close()
-
-    def __enter__(self) -> Self:
-        """Return it."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End it."""
-        self.close()
+        super().close()
 
 
 def _deliver_to(writer: Writer[Value]) -> Deliver:
