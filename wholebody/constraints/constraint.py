@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,14 +32,6 @@ class ConstraintDescription:
     kind: int
     frame: int = -1
     joints: tuple[int, ...] = ()  # columns of v
-
-
-class ConstraintColumns(NamedTuple):
-    """Where a constraint's rows go: Jacobians as columns of one wide matrix, J̇ v alongside."""
-
-    J: Array  # nv × all rows: Jᵀ
-    bias: Array
-    B: Array  # 6 × 6: memory for the rows of one frame
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

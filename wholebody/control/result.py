@@ -11,7 +11,7 @@ import numpy as np
 
 from wholebody.control.problem_layout import ProblemLayout
 from wholebody.errors import UnknownName
-from wholebody.model.layout import Array
+from wholebody.model.layout import Array, read_only
 from wholebody.model.model import Model
 
 
@@ -65,7 +65,7 @@ class ResultBuffer:
 
     def __init__(self, model: Model, table: ProblemLayout) -> None:
         self.flat, self.written = carve_output(model, table)
-        self.shown = Output(*(_read_only(each) for each in self.written))
+        self.shown = Output(*(read_only(each) for each in self.written))
 
 
 class ResultBuffers:
@@ -184,12 +184,6 @@ def _beyond(what: str, names: tuple[str, ...], values: Array, lower: Array, uppe
         limit = lower[index] if values[index] < lower[index] else upper[index]
         found.append(LimitWarning(names[index], what, float(values[index]), float(limit)))
     return found
-
-
-def _read_only(array: Array) -> Array:
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def _holders(buffer: ResultBuffer) -> int:

@@ -21,7 +21,7 @@ from wholebody import _kernels
 from wholebody.errors import BadEstimator
 from wholebody.estimation.sensor_faults import NOT_FINITE, SILENT, Faults
 from wholebody.messages import Floats, Record, numbers_of, packed
-from wholebody.model.layout import Array
+from wholebody.model.layout import Array, read_only
 from wholebody.rotations import matrix_of_quaternion, quaternion_of_tilt, turned
 
 GRAVITY = 9.81
@@ -52,13 +52,6 @@ def check_deviations(noise: Any) -> None:
         value = getattr(noise, each.name)
         if not 0 < value < math.inf:
             raise BadEstimator(f"{type(noise).__name__}.{each.name} is {value}; give a positive number")
-
-
-def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same memory, not to be written by who gets it."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 class AttitudeMemory(Record):

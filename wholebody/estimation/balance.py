@@ -22,12 +22,12 @@ import numpy.typing as npt
 from wholebody import _kernels
 from wholebody.errors import BadEstimator, UnknownName, WrongRecord
 from wholebody.estimation import sensor_faults as flags
-from wholebody.estimation.attitude import GRAVITY, WEIGHTLESS, read_only
+from wholebody.estimation.attitude import GRAVITY, WEIGHTLESS
 from wholebody.estimation.contacts import ContactDetector, ContactSettings, Feet
 from wholebody.estimation.sensor_faults import Faults, FrozenSensors, FrozenSettings
 from wholebody.estimation.support import AnkleSpring, SupportFilter, SupportNoise, columns_of
 from wholebody.messages import Dtype, Floats, ForceTorques, Record, State, labels, numbers_of, offset, packed
-from wholebody.model.layout import Array, Integers
+from wholebody.model.layout import Array, Integers, read_only
 from wholebody.model.model import Model
 from wholebody.model.snapshot import Buffer
 from wholebody.rotations import matrix_of_quaternion, quaternion_of_tilt

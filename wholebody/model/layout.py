@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +72,13 @@ def carve_values(integers: Integers, storage: Array) -> Values:
 def size(integers: Integers) -> int:
     """How many numbers the values of one snapshot take."""
     return sum(math.prod(shape) for shape in shapes_of(integers))
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same memory, not to be written by who gets it."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def cut(array: Array, start: int, shape: tuple[int, ...]) -> Array:

@@ -28,7 +28,7 @@ class Buffer:
     def __init__(self, tree: _kernels.Tree, integers: Integers) -> None:
         self.storage = np.full(layout.size(integers), 0.0)
         self.handle = _kernels.model_snapshot(tree, self.storage)
-        self.shown = layout.carve_values(integers, _read_only(self.storage))
+        self.shown = layout.carve_values(integers, layout.read_only(self.storage))
         self.idle = 0
 
 
@@ -239,9 +239,3 @@ class Snapshot:
                 f"no frame {frame}; {self.model.robot.name} has {count}, and model.frame(name) finds them"
             )
         return int(frame)
-
-
-def _read_only(array: Array) -> Array:
-    view = array.view()
-    view.flags.writeable = False
-    return view

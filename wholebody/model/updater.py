@@ -8,7 +8,6 @@ with ModelUpdater(model, nap=0.00025) as updater:
 from __future__ import annotations
 
 import os
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from wholebody import _kernels
@@ -77,8 +76,6 @@ class ModelUpdater:
         _kernels.model_updater_begin(self._handle)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Join the thread."""
         _kernels.model_updater_end(self._handle)
