@@ -65,11 +65,9 @@ class Coactuation(Constraint):
             raise BadConstraint(f"constraint '{self.name}': a ratio of 0 ties a slave to nothing; ratios: {ratios}")
 
     def count_rows(self) -> int:
-        """A row for each slave."""
         return len(self.slaves)
 
     def describe(self, model: Model) -> ConstraintDescription:
-        """The columns of the master, then of the slaves."""
         return ConstraintDescription(
             kinds.COACTUATION, joints=tuple(model.column(name) for name in (self.master, *self.slaves))
         )

@@ -29,7 +29,6 @@ class FlatContact(Constraint):
     row_count = 6
 
     def describe(self, model: Model) -> ConstraintDescription:
-        """The frame."""
         return ConstraintDescription(kinds.FLAT, model.frame(self.frame))
 
 
@@ -45,7 +44,6 @@ class PointContact(Constraint):
     row_count = 3
 
     def describe(self, model: Model) -> ConstraintDescription:
-        """The frame."""
         return ConstraintDescription(kinds.POINT, model.frame(self.frame))
 
 
@@ -65,11 +63,9 @@ class LineContact(Constraint):
     row_count = 5
 
     def prepare(self) -> None:
-        """Bring the axis to unit length."""
         self.axis = checked_direction(self.name, "the axis", self.axis)
 
     def describe(self, model: Model) -> ConstraintDescription:
-        """The frame."""
         return ConstraintDescription(kinds.LINE, model.frame(self.frame))
 
 
@@ -101,14 +97,12 @@ class OmniWheelContact(Constraint):
     row_count = 2
 
     def prepare(self) -> None:
-        """Bring both directions to unit length."""
         self.axle = checked_direction(self.name, "the axle", self.axle)
         self.normal = checked_direction(self.name, "the normal", self.normal)
         if not self.radius > 0:
             raise BadConstraint(f"constraint '{self.name}': a wheel has a radius above 0 m, not {self.radius!r}")
 
     def describe(self, model: Model) -> ConstraintDescription:
-        """The frame."""
         return ConstraintDescription(kinds.OMNI_WHEEL, model.frame(self.frame))
 
 
@@ -119,7 +113,6 @@ class FixedBase(Constraint):
     row_count = 6
 
     def describe(self, model: Model) -> ConstraintDescription:
-        """The base is there."""
         if not model.floating:
             raise BadConstraint(
                 f"constraint '{self.name}': {model.robot.name} has no floating base; "

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from types import TracebackType
 from typing import Self
 
 from wholebody.control.servo import Servo
@@ -71,13 +70,10 @@ class ServoThread:
         return True
 
     def __enter__(self) -> Self:
-        """Begin."""
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End; say once if the thread was given no priority."""
         if self.granted is False:
             warnings.warn(

@@ -22,7 +22,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -244,9 +243,7 @@ class SimulatorLink:
             self._to_return = True
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop it, and let it go."""
         self.close()
 

@@ -17,7 +17,6 @@ import math
 import socket
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Annotated, Any, Generic, Self, TypeVar
 
 import numpy as np
@@ -129,9 +128,7 @@ class UdpRobot:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop it and let it go."""
         self.stop()
         self._wire.close()
@@ -292,11 +289,8 @@ class UdpServer:
         self._wire.close()
 
     def __enter__(self) -> Self:
-        """Return it."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Let go of the socket."""
         self.close()

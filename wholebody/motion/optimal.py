@@ -25,11 +25,9 @@ class JerkLimited(Trajectory):
 
     @property
     def duration(self) -> float:
-        """Seconds from the beginning to the end."""
         return float(self._profiles.duration)
 
     def sample(self, times: npt.ArrayLike) -> Sample:
-        """The same at many times: one row for each."""
         asked = instants(times)
         inside = np.clip(asked, 0.0, self.duration)
         rows = np.array([self._profiles.at_time(float(t)) for t in inside]).reshape(len(asked), 3, -1)
@@ -82,11 +80,9 @@ class Retimed(Trajectory):
 
     @property
     def duration(self) -> float:
-        """Seconds from the beginning to the end."""
         return self.clock.duration
 
     def sample(self, times: npt.ArrayLike) -> Sample:
-        """The same at many times: one row for each."""
         clock = self.clock.sample(times)
         path = self.path.sample(np.clip(clock.position[:, 0], 0.0, self.path.duration))
         s, ss = clock.velocity, clock.acceleration

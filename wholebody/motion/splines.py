@@ -262,7 +262,6 @@ class PoseTrajectory(Trajectory):
 
     @property
     def duration(self) -> float:
-        """Seconds from the beginning to the end."""
         return self._spline.duration
 
     def sample(self, times: npt.ArrayLike) -> Sample:

@@ -86,11 +86,9 @@ class PiecewisePolynomial(Trajectory):
 
     @property
     def duration(self) -> float:
-        """Seconds from the beginning to the end."""
         return float(self.times[-1])
 
     def sample(self, times: npt.ArrayLike) -> Sample:
-        """The same at many times: one row for each."""
         asked = instants(times)
         result = np.empty((3, len(asked), self.coefficients.shape[2]))
         _kernels.motion_evaluate(self.times, self.coefficients, self.coefficients.shape[1], asked, result)

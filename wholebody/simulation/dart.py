@@ -50,7 +50,6 @@ class DartPhysics(Engine):
         self._velocity = self._velocity_before = np.zeros(world.model.nv)
 
     def start(self, positions: Array, base_to_world: Array | None) -> None:
-        """Put the robot on the ground, or its base to a pose, at rest."""
         super().start(positions, base_to_world)
         mujoco.mj_kinematics(self.world.model, self.world.data)
         self._build(positions)
@@ -100,7 +99,6 @@ class DartPhysics(Engine):
         raise BadSimulation("DART's robot carries nothing here; take engine='mujoco' for loads")
 
     def advance(self, servo: Servo, pushes: Pushes) -> None:
-        """One control period with the servo's references held."""
         self._take(servo)
         self._velocity_before = self._velocity
         if self.peaks is not None:
@@ -207,7 +205,6 @@ class DartPhysics(Engine):
         return forces
 
     def touches(self) -> list[Touch]:
-        """The robot's contacts of the last step, with their forces."""
         found = []
         for contact in self._world.getLastCollisionResult().getContacts():
             sides = ((contact.collisionObject1, 1.0), (contact.collisionObject2, -1.0))

@@ -94,12 +94,10 @@ class Physics(Engine):
         self._accelerometers = Accelerometers(steps * world.model.opt.timestep)
 
     def start(self, positions: Array, base_to_world: Array | None) -> None:
-        """Put the robot on the ground, or its base to a pose, at rest."""
         super().start(positions, base_to_world)
         self.step = 0
 
     def settle_sensors(self, servo: Servo) -> None:
-        """Compute what sensors measure with the servo in force, without time going on."""
         servo.apply(self.world.model, self.world.data, self.world.at)
         mujoco.mj_forward(self.world.model, self.world.data)
         self._accelerometers.start(self.world)
@@ -146,7 +144,6 @@ class Physics(Engine):
             wrenches_in_sensors(self.world, self._wrenches)
 
     def touches(self) -> list[Touch]:
-        """The robot's contacts, with their forces."""
         return touches(self.world)
 
     def _diverged(self) -> None:
@@ -207,7 +204,6 @@ class Kinematic(Engine):
         self._load = np.zeros(6)  # torque, force
 
     def start(self, positions: Array, base_to_world: Array | None) -> None:
-        """Put the robot on the ground, or its base to a pose, at rest."""
         super().start(positions, base_to_world)
         self._support = None
         if base_to_world is None and self.world.at.soles and self.world.at.base_position is not None:
@@ -217,16 +213,13 @@ class Kinematic(Engine):
         self._move()
 
     def settle_sensors(self, servo: Servo) -> None:
-        """Compute what sensors measure, without time going on."""
         self._sense()
 
     def replace(self, world: World) -> None:
-        """Go on in another world, which differs only in what is carried."""
         super().replace(world)
         self._weight = float(world.model.body_subtreemass[world.at.root]) * 9.81
 
     def advance(self, servo: Servo, pushes: Pushes) -> None:
-        """One control period."""
         model, data, at = self.world.model, self.world.data, self.world.at
         before, velocity_before = data.qpos.copy(), data.qvel.copy()
         q = before[at.position]

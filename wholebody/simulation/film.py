@@ -7,7 +7,6 @@ import struct
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -66,12 +65,9 @@ class Recording:
             self._pictures.append(picture)
 
     def __enter__(self) -> Self:
-        """Begin."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Write the file."""
         if self._film is not None:
             self._film.close()

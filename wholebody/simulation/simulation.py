@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 from functools import partial
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -111,9 +110,7 @@ class Simulation:
         """Take the robot."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop it, and let go of its cameras."""
         self.close()
 

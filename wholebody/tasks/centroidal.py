@@ -28,15 +28,12 @@ class CenterOfMassTask(Task):
     row_count = 3
 
     def prepare(self) -> None:
-        """Check the axes."""
         self.axes_of(self.axes)
 
     def describe(self, model: Model) -> Description:
-        """The axes."""
         return Description(kinds.CENTER_OF_MASS, mask=kinds.axes_mask(self.axes))
 
     def goal_here(self, snapshot: Snapshot) -> dict[str, Any]:
-        """Where the centre of mass is, on all axes."""
         return {"goal": snapshot.com_in_world}
 
 
@@ -58,10 +55,8 @@ class MomentumTask(Task):
     row_count = 6
 
     def prepare(self) -> None:
-        """Check the part."""
         if self.part not in PARTS:
             raise BadTask(f"task '{self.name}': part must be one of {', '.join(PARTS)}, not {self.part!r}")
 
     def describe(self, model: Model) -> Description:
-        """The part."""
         return Description(kinds.MOMENTUM, mask=sum(1 << row for row in range(6)[PARTS[self.part]]))

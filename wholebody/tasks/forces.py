@@ -39,7 +39,6 @@ class CenterOfPressureTask(Task):
     goals: ClassVar[dict[str, Any]] = {}  # a state of motion says nothing of forces
 
     def describe(self, model: Model) -> Description:
-        """The contact."""
         return Description(kinds.CENTER_OF_PRESSURE, contacts=(self.contact,))
 
     def force_rows(self, snapshot: Snapshot, frames: Sequence[int]) -> ForceRows:
@@ -69,7 +68,6 @@ class ContactForceTask(Task):
     goals: ClassVar[dict[str, Any]] = {}  # a state of motion says nothing of forces
 
     def describe(self, model: Model) -> Description:
-        """The contact."""
         return Description(kinds.CONTACT_FORCE, contacts=(self.contact,))
 
     def force_rows(self, snapshot: Snapshot, frames: Sequence[int]) -> ForceRows:
@@ -102,7 +100,6 @@ class ExternalForceTask(Task):
     goals: ClassVar[dict[str, Any]] = {}  # a state of motion says nothing of forces
 
     def describe(self, model: Model) -> Description:
-        """The frame."""
         return Description(kinds.EXTERNAL_FORCE, model.frame(self.frame), mask=kinds.axes_mask("xyz"))
 
     def desired(self, snapshot: Snapshot) -> Array:
@@ -136,12 +133,10 @@ class InternalForceTask(Task):
     goals: ClassVar[dict[str, Any]] = {}  # a state of motion says nothing of forces
 
     def prepare(self) -> None:
-        """Two contacts."""
         if self.contact_a == self.contact_b:
             raise BadTask(f"task '{self.name}': contact '{self.contact_a}' cannot press on itself; name two contacts")
 
     def describe(self, model: Model) -> Description:
-        """The contacts."""
         return Description(kinds.INTERNAL_FORCE, contacts=(self.contact_a, self.contact_b))
 
     def force_rows(self, snapshot: Snapshot, frames: Sequence[int]) -> ForceRows:

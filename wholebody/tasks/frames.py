@@ -40,16 +40,13 @@ class CartesianPositionTask(Task):
     row_count = 3
 
     def prepare(self) -> None:
-        """Check the axes."""
         self.axes_of(self.axes)
 
     def describe(self, model: Model) -> Description:
-        """The frames."""
         reference = -1 if self.reference is None else model.frame(self.reference)
         return Description(kinds.POSITION, model.frame(self.frame), reference, kinds.axes_mask(self.axes))
 
     def goal_here(self, snapshot: Snapshot) -> dict[str, Any]:
-        """Where the point is, on all axes."""
         return {"goal": (_seen(self, snapshot) @ [*self.point, 1.0])[:3]}
 
 
@@ -75,16 +72,13 @@ class Orientation2DTask(Task):
     goals: ClassVar[dict[str, Any]] = {"goal": (1.0, 0.0, 0.0)}
 
     def prepare(self) -> None:
-        """Bring both directions to unit length."""
         self.axis = checked_direction(self.name, "the axis", self.axis)
         self.goal = checked_direction(self.name, "the goal", self.goal)
 
     def describe(self, model: Model) -> Description:
-        """The frame."""
         return Description(kinds.ORIENTATION_2D, model.frame(self.frame))
 
     def goal_here(self, snapshot: Snapshot) -> dict[str, Any]:
-        """Where the axis points."""
         return {"goal": snapshot.rotation(snapshot.model.frame(self.frame)) @ self.axis}
 
 
@@ -106,7 +100,6 @@ class Orientation3DTask(Task):
     goals: ClassVar[dict[str, Any]] = {"goal": (0.0, 0.0, 0.0, 1.0)}
 
     def prepare(self) -> None:
-        """Bring the goal to unit length."""
         self.goal = checked_quaternion(self.name, self.goal)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -116,12 +109,10 @@ class Orientation3DTask(Task):
         )
 
     def describe(self, model: Model) -> Description:
-        """The frames."""
         reference = -1 if self.reference is None else model.frame(self.reference)
         return Description(kinds.ORIENTATION_3D, model.frame(self.frame), reference)
 
     def goal_here(self, snapshot: Snapshot) -> dict[str, Any]:
-        """How the frame is turned."""
         return {"goal": _seen(self, snapshot)[:3, :3]}
 
 
@@ -149,7 +140,6 @@ class PoseTask(Task):
     goals: ClassVar[dict[str, Any]] = {"goal_position": 0.0, "goal_orientation": (0.0, 0.0, 0.0, 1.0)}
 
     def prepare(self) -> None:
-        """Bring the goal to unit length."""
         self.goal_orientation = checked_quaternion(self.name, self.goal_orientation)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -159,12 +149,10 @@ class PoseTask(Task):
         super().__setattr__(name, value)
 
     def describe(self, model: Model) -> Description:
-        """The frames."""
         reference = -1 if self.reference is None else model.frame(self.reference)
         return Description(kinds.POSE, model.frame(self.frame), reference, kinds.axes_mask("xyz"))
 
     def goal_here(self, snapshot: Snapshot) -> dict[str, Any]:
-        """Where the frame is, and how it is turned."""
         seen = _seen(self, snapshot)
         return {"goal_position": seen[:3, 3], "goal_orientation": seen[:3, :3]}
 

@@ -48,11 +48,9 @@ class JointPositionTask(Task):
             raise BadTask(f"task '{self.name}': the goal must be one position for each joint, not {self.goal!r}")
 
     def count_rows(self) -> int:
-        """A row for each joint."""
         return len(self.goal)
 
     def describe(self, model: Model) -> Description:
-        """The columns of the joints."""
         names = model.joint_names if self.joints is None else self.joints
         if len(names) != self.count_rows():
             raise BadTask(
@@ -108,9 +106,7 @@ class JointLimitTask(Task):
             raise BadTask(f"task '{self.name}': margins of {self.margin} leave no room to joint '{narrow}'")
 
     def count_rows(self) -> int:
-        """At most a row for each joint."""
         return len(self.joints)
 
     def describe(self, model: Model) -> Description:
-        """The columns of the joints."""
         return Description(kinds.JOINT_LIMITS, joints=tuple(model.column(name) for name in self.joints))

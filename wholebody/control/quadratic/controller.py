@@ -219,17 +219,14 @@ class QuadraticController(TabledController[Prepared, QuadraticResult]):
     # --- in the loop -------------------------------------------------------------------------------
 
     def begin_transition(self, snapshot: Snapshot, problem: Problem) -> None:
-        """Begin a transition from the last command to what the problem asks for; `blend` says how far it has come."""
         now = self._ready(problem)
         if self._newest is not None:
             self._newest.begin(now.transition, snapshot)
 
     def blend(self, problem: Problem, share: float) -> None:
-        """From the next cycle on, keep that share of the difference between what was and what is asked for."""
         self._ready(problem).transition.blend_by(share)
 
     def solve(self, snapshot: Snapshot, problem: Problem) -> QuadraticResult:
-        """The command of one cycle."""
         now = self._ready(problem)
         model = self.model
         fault = begin_cycle(model, now.table, snapshot)

@@ -78,7 +78,6 @@ class QuadraticResult(Result):
         self._names, self._slack, self._residual, self.steps = names, slack, residual, steps
 
     def instead(self, fault: Fault) -> QuadraticResult:
-        """The same command once more, because the next could not be found."""
         again = QuadraticResult(self._model, self._table, self._shown, self._limits, fault)
         again.explain(self._names, self._slack, self._residual, 0)
         return again

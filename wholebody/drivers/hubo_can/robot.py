@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any, Self
 
 import can
@@ -165,9 +164,7 @@ class CanRobot:
         self.lost[:] = 0
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Hold, and leave the buses; the boards go on holding."""
         self.stop()
         for port in self.ports:

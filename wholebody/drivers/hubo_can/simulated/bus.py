@@ -175,7 +175,6 @@ class SteppedBus(_FrameBus):
         self._is_shutdown = True  # it holds nothing that must be given back
 
     def send_frames(self, frames: Sequence[Frame]) -> None:
-        """Queue frames on the wire, now."""
         for frame in frames:
             self._rack.send(self._bus, frame)
 
