@@ -113,9 +113,19 @@ def _counts(node: ast.stmt, declares: bool = False) -> bool:
             return False
         case ast.AnnAssign():
             return node.value is not None and not declares
-        case ast.Assign(value=ast.Constant() | ast.UnaryOp()):
-            return not declares
+        case ast.Assign(value=value):
+            return not (declares and _declared(value))
     return True
+
+
+def _declared(value: ast.expr) -> bool:
+    """Whether a value is written down, such as 7, 1 << 3 or Field("x"): made of texts and numbers alone."""
+    match value:
+        case ast.Call(func=ast.Name(), args=given, keywords=[]):
+            return all(_declared(each) for each in given)
+        case ast.BinOp(left=left, right=right):
+            return _declared(left) and _declared(right)
+    return isinstance(value, ast.Constant | ast.UnaryOp)
 
 
 def _shape(node: ast.AST) -> str:
