@@ -26,19 +26,33 @@ class Updater: ...
 class Wbosc: ...
 
 # estimation
-def estimation_attitude(attitude: _Numbers, /) -> Attitude: ...
-def estimation_update_attitude(attitude: Attitude, dt: float, /) -> int: ...
+def estimation_attitude(attitude: _Numbers, /) -> Attitude:
+    """A filter's handle."""
+
+def estimation_update_attitude(attitude: Attitude, dt: float, /) -> int:
+    """Take the reading that is there; flags of what was wrong with it."""
+
 def estimation_support(
     x: _Numbers, P: _Numbers, legs: _Numbers, settings: _Numbers, motion: _Numbers, memory: _Numbers, /
-) -> SupportFilter: ...
-def estimation_update_support(support: SupportFilter, dt: float, /) -> None: ...
+) -> SupportFilter:
+    """The handle of a filter on feet."""
+
+def estimation_update_support(support: SupportFilter, dt: float, /) -> None:
+    """Go on by dt with the motion and the legs that are there."""
+
 def estimation_contacts(
     settings: _Numbers, edges: _Numbers, contact: _Numbers, firm: _Numbers, probability: _Numbers, since: _Numbers, /
-) -> ContactDetector: ...
-def estimation_detect_contacts(contacts: ContactDetector, wrench: _Numbers, dt: float, /) -> None: ...
+) -> ContactDetector:
+    """The handle of a contact detector."""
+
+def estimation_detect_contacts(contacts: ContactDetector, wrench: _Numbers, dt: float, /) -> None:
+    """Take the wrenches at the soles, feet x 6."""
+
 def estimation_frozen(
     settings: _Numbers, last: _Numbers, since: _Numbers, starts: _Numbers, wanted: _Numbers, frozen: _Flags, /
-) -> FrozenSensors: ...
+) -> FrozenSensors:
+    """The handle of a watch for frozen sensors."""
+
 def estimation_first_frozen(
     watch: FrozenSensors,
     motion: _Numbers,
@@ -48,7 +62,9 @@ def estimation_first_frozen(
     borne: float,
     dt: float,
     /,
-) -> int: ...
+) -> int:
+    """The first one, or -1."""
+
 def estimation_balance(
     state: _Bytes,
     layout: _Integers,
@@ -61,7 +77,9 @@ def estimation_balance(
     contact: _Flags,
     imu: int,
     /,
-) -> BalanceEstimator: ...
+) -> BalanceEstimator:
+    """A handle."""
+
 def estimation_sense(
     balance: BalanceEstimator,
     tree: Tree,
@@ -70,7 +88,9 @@ def estimation_sense(
     contacts: ContactDetector,
     frozen: FrozenSensors,
     /,
-) -> int: ...
+) -> int:
+    """Read the first state."""
+
 def estimation_show(
     balance: BalanceEstimator,
     tree: Tree,
@@ -79,7 +99,9 @@ def estimation_show(
     contacts: ContactDetector,
     frozen: FrozenSensors,
     /,
-) -> None: ...
+) -> None:
+    """Fill in the first balance."""
+
 def estimation_cycle(
     balance: BalanceEstimator,
     tree: Tree,
@@ -89,37 +111,68 @@ def estimation_cycle(
     frozen: FrozenSensors,
     dt: float,
     /,
-) -> int: ...
+) -> int:
+    """Take the state that is there."""
+
 def estimation_believe(
     P: _Numbers, error: _Numbers, row: _Numbers, difference: float, variance: float, gate: float, /
-) -> float: ...
+) -> float:
+    """The normalised innovation squared."""
+
 def estimation_see_up(
     P: _Numbers, error: _Numbers, orientation: _Numbers, up: _Numbers, scale: float, variance: float, /
-) -> float: ...
-def estimation_turn_attitude(attitude: _Numbers, dt: float, F: _Numbers, /) -> None: ...
-def estimation_apply_error(x: _Numbers, error: _Numbers, /) -> None: ...
-def estimation_move_body(x: _Numbers, motion: _Numbers, gravity: float, dt: float, F: _Numbers, /) -> None: ...
-def estimation_sole_turn(x: _Numbers, foot: int, E: _Numbers, rows: _Numbers, value: _Numbers, /) -> None: ...
+) -> float:
+    """The normalised innovation squared."""
+
+def estimation_turn_attitude(attitude: _Numbers, dt: float, F: _Numbers, /) -> None:
+    """Turn by the gyro; F is what that does to the error."""
+
+def estimation_apply_error(x: _Numbers, error: _Numbers, /) -> None:
+    """The state moved."""
+
+def estimation_move_body(x: _Numbers, motion: _Numbers, gravity: float, dt: float, F: _Numbers, /) -> None:
+    """The body moved; F is what that does to the error."""
+
+def estimation_sole_turn(x: _Numbers, foot: int, E: _Numbers, rows: _Numbers, value: _Numbers, /) -> None:
+    """How a sole lies on its ground, and the derivative."""
+
 def estimation_ankle_velocity(
     x: _Numbers, gyro: _Numbers, p: _Numbers, p_dot: _Numbers, rows: _Numbers, value: _Numbers, /
-) -> None: ...
+) -> None:
+    """Of an ankle that stands, and the derivative."""
 
 # kinematics
-def kinematics_arctangent(y: float, x: float, /) -> float: ...
-def kinematics_closed_form(chain: _Numbers, /) -> ClosedForm: ...
-def kinematics_forward(chain: ClosedForm, joints: _Numbers, poses: _Numbers, /) -> None: ...
-def kinematics_solve(
-    chain: ClosedForm, pose: npt.ArrayLike, swivel: float, limits: bool, table: _Numbers, /
-) -> int: ...
-def kinematics_solve_many(chain: ClosedForm, poses: _Numbers, table: _Numbers, counts: _Integers, /) -> int: ...
+def kinematics_arctangent(y: float, x: float, /) -> float:
+    """The closed form's atan2."""
+
+def kinematics_closed_form(chain: _Numbers, /) -> ClosedForm:
+    """The handle of a chain."""
+
+def kinematics_forward(chain: ClosedForm, joints: _Numbers, poses: _Numbers, /) -> None:
+    """Where the tip is."""
+
+def kinematics_solve(chain: ClosedForm, pose: npt.ArrayLike, swivel: float, limits: bool, table: _Numbers, /) -> int:
+    """How many branches, -1 if it is no pose."""
+
+def kinematics_solve_many(chain: ClosedForm, poses: _Numbers, table: _Numbers, counts: _Integers, /) -> int:
+    """-1, or the row that is no pose."""
+
 def kinematics_nearest(
     chain: ClosedForm, goal: npt.ArrayLike, near: _Numbers, swivel: float, radian: float, answer: _Numbers, /
-) -> int: ...
-def kinematics_inverse(tree: Tree, problem: object, settings: object, /) -> InverseKinematics: ...
+) -> int:
+    """0, -1 if it is no pose, -2 if near is not finite."""
+
+def kinematics_inverse(tree: Tree, problem: object, settings: object, /) -> InverseKinematics:
+    """The handle of a solver; it borrows the problem's arrays."""
+
 def kinematics_inverse_solve(
     solver: InverseKinematics, q: _Numbers, gaps: _Numbers, history: _Numbers, /
-) -> tuple[int, int, int, int]: ...
-def kinematics_rotation_gap(to: _Numbers, at: _Numbers, /) -> tuple[float, float, float]: ...
+) -> tuple[int, int, int, int]:
+    """Ending, iterations, restarts, rows of history."""
+
+def kinematics_rotation_gap(to: _Numbers, at: _Numbers, /) -> tuple[float, float, float]:
+    """The rotation vector of R* R^T, R* in nine numbers, R in a 4 x 4 placement."""
+
 def kinematics_boxes(
     links: _Integers,
     at: _Numbers,
@@ -130,8 +183,12 @@ def kinematics_boxes(
     gap: _Numbers,
     near: _Integers,
     /,
-) -> Boxes: ...
-def kinematics_place_boxes(boxes: Boxes, placements: _Numbers, within: float, /) -> int: ...
+) -> Boxes:
+    """The handle of a robot's shapes."""
+
+def kinematics_place_boxes(boxes: Boxes, placements: _Numbers, within: float, /) -> int:
+    """Bounds, gaps, and how many pairs are near."""
+
 def kinematics_boxed_step(
     J: _Numbers,
     error: _Numbers,
@@ -148,32 +205,66 @@ def kinematics_boxed_step(
 ) -> None: ...
 
 # model
-def model_tree(integers: _Integers, numbers: _Numbers, /) -> Tree: ...
-def model_snapshot(tree: Tree, storage: _Numbers, /) -> Snapshot: ...
-def model_evaluate(tree: Tree, snapshot: Snapshot, q: npt.ArrayLike, v: npt.ArrayLike, /) -> int: ...
-def model_evaluate_plainly(tree: Tree, snapshot: Snapshot, q: npt.ArrayLike, v: npt.ArrayLike, /) -> int: ...
-def model_variant() -> str: ...
-def model_jacobian(tree: Tree, snapshot: Snapshot, frame: int, /) -> None: ...
+def model_tree(integers: _Integers, numbers: _Numbers, /) -> Tree:
+    """The handle of a robot's tree."""
+
+def model_snapshot(tree: Tree, storage: _Numbers, /) -> Snapshot:
+    """The handle of a snapshot's memory."""
+
+def model_evaluate(tree: Tree, snapshot: Snapshot, q: npt.ArrayLike, v: npt.ArrayLike, /) -> int:
+    """Compute everything; 0 if all is well."""
+
+def model_evaluate_plainly(tree: Tree, snapshot: Snapshot, q: npt.ArrayLike, v: npt.ArrayLike, /) -> int:
+    """The same as model_evaluate, for any processor."""
+
+def model_variant() -> str:
+    """Which variant model_evaluate runs, 'avx' or 'plain'."""
+
+def model_jacobian(tree: Tree, snapshot: Snapshot, frame: int, /) -> None:
+    """One more frame's Jacobian."""
+
 def model_integrate(tree: Tree, q: _Numbers, v: _Numbers, dt: float, result: _Numbers, /) -> None: ...
 def model_difference(tree: Tree, q0: _Numbers, q1: _Numbers, result: _Numbers, /) -> None: ...
-def model_updater(tree: Tree, nap: float, /) -> Updater: ...
-def model_updater_begin(updater: Updater, /) -> None: ...
-def model_updater_end(updater: Updater, /) -> None: ...
-def model_updater_ask(updater: Updater, snapshot: Snapshot, /) -> bool: ...
-def model_updater_take(updater: Updater, /) -> int: ...
-def model_convex_hull(points: _Numbers, grid: float, chain: _Numbers, /) -> int: ...
-def model_signed_distance(corners: _Numbers, x: float, y: float, /) -> float: ...
+def model_updater(tree: Tree, nap: float, /) -> Updater:
+    """The handle of a thread, which has not begun."""
+
+def model_updater_begin(updater: Updater, /) -> None:
+    """Start its thread."""
+
+def model_updater_end(updater: Updater, /) -> None:
+    """Join its thread."""
+
+def model_updater_ask(updater: Updater, snapshot: Snapshot, /) -> bool:
+    """Whether it was free."""
+
+def model_updater_take(updater: Updater, /) -> int:
+    """The verdict on the snapshot that was asked for, or -1 if it is not done."""
+
+def model_convex_hull(points: _Numbers, grid: float, chain: _Numbers, /) -> int:
+    """How many corners there are at the beginning of the chain."""
+
+def model_signed_distance(corners: _Numbers, x: float, y: float, /) -> float:
+    """How far inside a convex polygon a point is."""
 
 # tasks
-def tasks_task(integers: _Integers, numbers: _Numbers, /) -> Task: ...
-def tasks_rows(task: Task, tree: Tree, snapshot: Snapshot, jacobian: _Numbers, values: _Numbers, /) -> int: ...
+def tasks_task(integers: _Integers, numbers: _Numbers, /) -> Task:
+    """What describes a task, and its parameters."""
+
+def tasks_rows(task: Task, tree: Tree, snapshot: Snapshot, jacobian: _Numbers, values: _Numbers, /) -> int:
+    """The transposed Jacobian, nv x rows, and 5 x rows: error, velocity, bias, activation, and which row of the
+    task each is."""
 
 # constraints
-def constraints_constraint(integers: _Integers, numbers: _Numbers, /) -> Constraint: ...
-def constraints_release(constraint: Constraint, /) -> None: ...
+def constraints_constraint(integers: _Integers, numbers: _Numbers, /) -> Constraint:
+    """What describes a constraint, and its parameters."""
+
+def constraints_release(constraint: Constraint, /) -> None:
+    """Forget where a contact is held; the next cycle notes where it is by then."""
+
 def constraints_rows(
     constraint: Constraint, tree: Tree, snapshot: Snapshot, jacobian: _Numbers, bias: _Numbers, /
-) -> None: ...
+) -> None:
+    """The transposed Jacobian, nv x rows, and the bias."""
 
 # control
 def control_problem(
@@ -185,16 +276,24 @@ def control_problem(
     driven: _Integers,
     own: _Numbers,
     /,
-) -> Problem: ...
-def control_changes(problem: Problem, seen: _Numbers, motion_jump: float, force_jump: float, /) -> int: ...
-def control_wbosc(problem: Problem, settings: _Numbers, dsyevd: object, /) -> Wbosc: ...
-def control_wbosc_solve(wbosc: Wbosc, snapshot: Snapshot, output: _Numbers, /) -> int: ...
+) -> Problem:
+    """Tuples of handles, lines of each."""
+
+def control_changes(problem: Problem, seen: _Numbers, motion_jump: float, force_jump: float, /) -> int:
+    """See transitions.h; `seen` has all numbers of all tasks and constraints."""
+
+def control_wbosc(problem: Problem, settings: _Numbers, dsyevd: object, /) -> Wbosc:
+    """Settings as WboscSettings has them."""
+
+def control_wbosc_solve(wbosc: Wbosc, snapshot: Snapshot, output: _Numbers, /) -> int:
+    """One cycle; a Verdict."""
 
 # motion
-def motion_advance(numbers: _Numbers, goal: _Numbers, period: float, /) -> int: ...
-def motion_evaluate(
-    times: _Numbers, coefficients: _Numbers, powers: int, asked: _Numbers, result: _Numbers, /
-) -> None: ...
+def motion_advance(numbers: _Numbers, goal: _Numbers, period: float, /) -> int:
+    """One period of a profile; the first joint whose goal is none, or -1."""
+
+def motion_evaluate(times: _Numbers, coefficients: _Numbers, powers: int, asked: _Numbers, result: _Numbers, /) -> None:
+    """Piecewise polynomials and two derivatives."""
 
 # locomotion: structs of doubles are those of locomotion.h.
 class ZmpPath: ...
@@ -205,12 +304,20 @@ class Legs: ...
 
 def locomotion_path(
     times: _Numbers, curves: _Numbers, coefficients: _Numbers, omega: float, start: _Numbers, /
-) -> ZmpPath: ...
-def locomotion_path_at(path: ZmpPath, time: float, result: _Numbers, /) -> None: ...
+) -> ZmpPath:
+    """The handle of a path of the zero moment point."""
+
+def locomotion_path_at(path: ZmpPath, time: float, result: _Numbers, /) -> None:
+    """Zmp, dcm, com and its velocity."""
+
 def locomotion_swing(
     end: float, state: _Numbers, goal: _Numbers, rise: _Numbers, derivatives: _Numbers, /
-) -> FootSwing: ...
-def locomotion_swing_at(swing: FootSwing, since: float, time: float, /) -> float: ...
+) -> FootSwing:
+    """The handle of a foot's swing."""
+
+def locomotion_swing_at(swing: FootSwing, since: float, time: float, /) -> float:
+    """The height; fills in the derivatives."""
+
 def locomotion_place_outline(outline: _Numbers, x: float, y: float, yaw: float, corners: _Numbers, /) -> None: ...
 def locomotion_nearest_inside(corners: _Numbers, point: _Numbers, result: _Numbers, /) -> None: ...
 def locomotion_share_of_area(corners: _Numbers, point: _Numbers, /) -> float: ...
@@ -226,11 +333,17 @@ def locomotion_feed_back_dcm(
     omega: float,
     period: float,
     /,
-) -> tuple[bool, bool]: ...
+) -> tuple[bool, bool]:
+    """Whether the zmp was kept inside, and whether the robot falls."""
+
 def locomotion_lean_trunk(
     trunk: _Numbers, push: _Numbers, upright: float, most: float, period: float, rotation: _Numbers, /
-) -> None: ...
-def locomotion_rotation(vector: _Numbers, result: _Numbers, /) -> None: ...
+) -> None:
+    """Lean on, and turn the rotation so."""
+
+def locomotion_rotation(vector: _Numbers, result: _Numbers, /) -> None:
+    """Its matrix."""
+
 def locomotion_anchoring(
     wrench: _Numbers,
     contact: npt.NDArray[np.bool_],
@@ -246,7 +359,9 @@ def locomotion_anchoring(
     moved_soles: _Numbers,
     moved_orientation: _Numbers,
     /,
-) -> Anchoring: ...
+) -> Anchoring:
+    """A handle."""
+
 def locomotion_anchor(
     anchoring: Anchoring,
     left_x: float,
@@ -258,7 +373,9 @@ def locomotion_anchor(
     right_yaw: float,
     right_height: float,
     /,
-) -> None: ...
+) -> None:
+    """Move the balance to the feet."""
+
 def locomotion_find_ground(
     contact: _Numbers,
     gains: _Numbers,
@@ -271,7 +388,9 @@ def locomotion_find_ground(
     support: int,
     left_share: float,
     /,
-) -> tuple[bool, int, float]: ...
+) -> tuple[bool, int, float]:
+    """Whether a foot is early, support and left share as found."""
+
 def locomotion_turn_feet(
     compliance: _Numbers,
     gains: _Numbers,
@@ -296,7 +415,9 @@ def locomotion_servos(
     from_spring: _Numbers,
     mass: float,
     /,
-) -> Servos: ...
+) -> Servos:
+    """A handle."""
+
 def locomotion_lead_servos(
     servos: Servos,
     tree: Tree,
@@ -320,9 +441,14 @@ def locomotion_legs(
     joints: _Numbers,
     tasks: tuple[Task, Task, Task, Task],
     /,
-) -> Legs: ...
-def locomotion_aim_legs(legs: Legs, com: _Numbers, rotation: _Numbers, left: _Numbers, right: _Numbers, /) -> None: ...
-def locomotion_put_legs(legs: Legs, tree: Tree, snapshot: Snapshot, rounds: int, /) -> float: ...
+) -> Legs:
+    """The handle of two legs in closed form."""
+
+def locomotion_aim_legs(legs: Legs, com: _Numbers, rotation: _Numbers, left: _Numbers, right: _Numbers, /) -> None:
+    """Set the goals of the tasks."""
+
+def locomotion_put_legs(legs: Legs, tree: Tree, snapshot: Snapshot, rounds: int, /) -> float:
+    """To the goals; how far a sole stays away, or -1."""
 
 # control/quadratic
 class Quadratic: ...
@@ -330,18 +456,39 @@ class Shapes: ...
 
 def quadratic_problem(
     problem: Problem, given: tuple[_Numbers | _Integers, ...], memory: tuple[_Numbers | _Integers, ...], /
-) -> Quadratic: ...
-def quadratic_solve(quadratic: Quadratic, snapshot: Snapshot, output: _Numbers, report: _Numbers, /) -> int: ...
-def quadratic_blend(quadratic: Quadratic, /) -> int: ...
-def quadratic_write(quadratic: Quadratic, snapshot: Snapshot, output: _Numbers, report: _Numbers, /) -> None: ...
-def quadratic_evaluate(quadratic: Quadratic, /) -> bool: ...
-def quadratic_constraints(quadratic: Quadratic, first: _Integers, /) -> None: ...
-def quadratic_shapes(arrays: tuple[_Numbers | _Integers, ...], /) -> Shapes: ...
+) -> Quadratic:
+    """The handle of a problem."""
+
+def quadratic_solve(quadratic: Quadratic, snapshot: Snapshot, output: _Numbers, report: _Numbers, /) -> int:
+    """One cycle; a verdict."""
+
+def quadratic_blend(quadratic: Quadratic, /) -> int:
+    """Solve once more, asked for what was and what the law gives; a verdict."""
+
+def quadratic_write(quadratic: Quadratic, snapshot: Snapshot, output: _Numbers, report: _Numbers, /) -> None:
+    """The command, after a fallback."""
+
+def quadratic_evaluate(quadratic: Quadratic, /) -> bool:
+    """Go where the losses say; list the limits that are violated there, with their gradients, and say if any are."""
+
+def quadratic_constraints(quadratic: Quadratic, first: _Integers, /) -> None:
+    """The first row of each constraint in the newest cycle, -1 if it was off."""
+
+def quadratic_shapes(arrays: tuple[_Numbers | _Integers, ...], /) -> Shapes:
+    """At, axis, radius, box, frame, then what is written: rotation, centre, half, velocity, spin."""
+
 def quadratic_near(
     shapes: Shapes, snapshot: Snapshot, pairs: _Integers, reach: _Numbers, near: _Integers, room: _Numbers, /
-) -> int: ...
-def quadratic_capsule_distance(shapes: Shapes, one: int, other: int, /) -> float: ...
+) -> int:
+    """Place all shapes; how many pairs are near. reach is clearance, braking, sudden acceleration, period."""
+
+def quadratic_capsule_distance(shapes: Shapes, one: int, other: int, /) -> float:
+    """Of the capsules of two shapes, as they were placed last."""
+
 def quadratic_velocity_range(
     position: float, velocity: float, lower: float, upper: float, fastest: float, braking: float, period: float, /
-) -> tuple[float, float]: ...
-def quadratic_closing_range(distance: float, rate: float, least: float, braking: float, period: float, /) -> float: ...
+) -> tuple[float, float]:
+    """Least and greatest after a period."""
+
+def quadratic_closing_range(distance: float, rate: float, least: float, braking: float, period: float, /) -> float:
+    """The least rate after a period."""

@@ -214,7 +214,7 @@ bool add_kernels(PyObject *module, const Kernel *kernels)
         PyMethodDef *method = PyMem_Calloc(1, sizeof *method); /* as long as the process lives, as its function may */
         PyObject *self = method ? PyCapsule_New((void *)kernel, NULL, NULL) : PyErr_NoMemory();
         if (method)
-            *method = (PyMethodDef){kernel->name, (PyCFunction)(void (*)(void))call, METH_FASTCALL, kernel->doc};
+            *method = (PyMethodDef){kernel->name, (PyCFunction)(void (*)(void))call, METH_FASTCALL, NULL};
         PyObject *function = self ? PyCFunction_NewEx(method, self, NULL) : NULL;
         added = function && PyModule_AddObjectRef(module, kernel->name, function) == 0;
         Py_XDECREF(function);

@@ -30,14 +30,13 @@ typedef struct {
     bool failed;
 } Given;
 
-/* A function of the extension: what it returns is a new reference, or NULL with a Python error. */
+/* A function of the extension, documented in _kernels.pyi; it returns a new reference, or NULL with a Python error. */
 typedef PyObject *Function(Given *given);
 
 typedef struct {
     const char *name;
     Function *function;
     int arguments;
-    const char *doc;
 } Kernel;
 
 typedef enum { NUMBERS, INTEGERS, FLAGS, BYTES } Elements;

@@ -50,11 +50,8 @@ static PyObject *constraints_release(Given *given)
 }
 
 const Kernel constraint_kernels[] = {
-    {"constraints_constraint", constraints_constraint, 2,
-     "constraints_constraint(integers, numbers): what describes a constraint, and its parameters."},
-    {"constraints_rows", constraints_rows, 5,
-     "constraints_rows(constraint, tree, snapshot, jacobian, bias): the transposed Jacobian, nv x rows, and the bias."},
-    {"constraints_release", constraints_release, 1,
-     "constraints_release(constraint): forget where a contact is held; the next cycle notes where it is by then."},
+    {"constraints_constraint", constraints_constraint, 2},
+    {"constraints_rows", constraints_rows, 5},
+    {"constraints_release", constraints_release, 1},
     {0},
 };

@@ -148,10 +148,7 @@ static PyObject *control_changes(Given *given)
 }
 
 const Kernel control_kernels[] = {
-    {"control_changes", control_changes, 4,
-     "control_changes(problem, seen, motion_jump, force_jump): see transitions.h; `seen` has all numbers of all tasks and "
-     "constraints."},
-    {"control_problem", control_problem, 7,
-     "control_problem(tree, tasks, constraints, lines, passive, driven, own): tuples of handles, lines of each."},
+    {"control_changes", control_changes, 4},
+    {"control_problem", control_problem, 7},
     {0},
 };

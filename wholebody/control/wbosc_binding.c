@@ -66,7 +66,7 @@ static PyObject *control_wbosc_solve(Given *given)
 }
 
 const Kernel wbosc_kernels[] = {
-    {"control_wbosc", control_wbosc, 3, "control_wbosc(problem, settings, dsyevd): settings as WboscSettings has them."},
-    {"control_wbosc_solve", control_wbosc_solve, 3, "control_wbosc_solve(wbosc, snapshot, output): one cycle; a Verdict."},
+    {"control_wbosc", control_wbosc, 3},
+    {"control_wbosc_solve", control_wbosc_solve, 3},
     {0},
 };

@@ -169,13 +169,9 @@ static PyObject *estimation_cycle(Given *given)
 }
 
 const Kernel balance_kernels[] = {
-    {"estimation_balance", estimation_balance, 10,
-     "estimation_balance(state, layout, joints, places, geometry, odometry, memory, balance, contact, imu): a handle."},
-    {"estimation_sense", estimation_sense, 6,
-     "estimation_sense(balance, tree, snapshot, support, contacts, frozen): read the first state."},
-    {"estimation_show", estimation_show, 6,
-     "estimation_show(balance, tree, snapshot, support, contacts, frozen): fill in the first balance."},
-    {"estimation_cycle", estimation_cycle, 7,
-     "estimation_cycle(balance, tree, snapshot, support, contacts, frozen, dt): take the state that is there."},
+    {"estimation_balance", estimation_balance, 10},
+    {"estimation_sense", estimation_sense, 6},
+    {"estimation_show", estimation_show, 6},
+    {"estimation_cycle", estimation_cycle, 7},
     {0},
 };

@@ -148,20 +148,13 @@ static PyObject *estimation_first_frozen(Given *given)
 }
 
 const Kernel estimation_kernels[] = {
-    {"estimation_attitude", estimation_attitude, 1, "estimation_attitude(attitude): a filter's handle."},
-    {"estimation_update_attitude", estimation_update_attitude, 2,
-     "estimation_update_attitude(handle, dt): take the reading that is there; flags of what was wrong with it."},
-    {"estimation_support", estimation_support, 6,
-     "estimation_support(x, P, legs, settings, motion, memory): the handle of a filter on feet."},
-    {"estimation_update_support", estimation_update_support, 2,
-     "estimation_update_support(handle, dt): go on by dt with the motion and the legs that are there."},
-    {"estimation_contacts", estimation_contacts, 6,
-     "estimation_contacts(settings, edges, contact, firm, probability, since): the handle of a contact detector."},
-    {"estimation_detect_contacts", estimation_detect_contacts, 3,
-     "estimation_detect_contacts(handle, wrench, dt): take the wrenches at the soles, feet x 6."},
-    {"estimation_frozen", estimation_frozen, 6,
-     "estimation_frozen(settings, last, since, starts, wanted, frozen): the handle of a watch for frozen sensors."},
-    {"estimation_first_frozen", estimation_first_frozen, 7,
-     "estimation_first_frozen(handle, motion, wrenches, position, reference, borne, dt): the first one, or -1."},
+    {"estimation_attitude", estimation_attitude, 1},
+    {"estimation_update_attitude", estimation_update_attitude, 2},
+    {"estimation_support", estimation_support, 6},
+    {"estimation_update_support", estimation_update_support, 2},
+    {"estimation_contacts", estimation_contacts, 6},
+    {"estimation_detect_contacts", estimation_detect_contacts, 3},
+    {"estimation_frozen", estimation_frozen, 6},
+    {"estimation_first_frozen", estimation_first_frozen, 7},
     {0},
 };

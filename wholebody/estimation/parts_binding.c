@@ -140,18 +140,12 @@ static PyObject *estimation_ankle_velocity(Given *given)
 }
 
 const Kernel estimation_part_kernels[] = {
-    {"estimation_believe", estimation_believe, 6,
-     "estimation_believe(P, error, row, difference, variance, gate): the normalised innovation squared."},
-    {"estimation_see_up", estimation_see_up, 6,
-     "estimation_see_up(P, error, orientation, up, scale, variance): the normalised innovation squared."},
-    {"estimation_turn_attitude", estimation_turn_attitude, 3,
-     "estimation_turn_attitude(attitude, dt, F): turn by the gyro; F is what that does to the error."},
-    {"estimation_apply_error", estimation_apply_error, 2, "estimation_apply_error(x, error): the state moved."},
-    {"estimation_move_body", estimation_move_body, 5,
-     "estimation_move_body(x, motion, gravity, dt, F): the body moved; F is what that does to the error."},
-    {"estimation_sole_turn", estimation_sole_turn, 5,
-     "estimation_sole_turn(x, foot, E, rows, value): how a sole lies on its ground, and the derivative."},
-    {"estimation_ankle_velocity", estimation_ankle_velocity, 6,
-     "estimation_ankle_velocity(x, gyro, p, p_dot, rows, value): of an ankle that stands, and the derivative."},
+    {"estimation_believe", estimation_believe, 6},
+    {"estimation_see_up", estimation_see_up, 6},
+    {"estimation_turn_attitude", estimation_turn_attitude, 3},
+    {"estimation_apply_error", estimation_apply_error, 2},
+    {"estimation_move_body", estimation_move_body, 5},
+    {"estimation_sole_turn", estimation_sole_turn, 5},
+    {"estimation_ankle_velocity", estimation_ankle_velocity, 6},
     {0},
 };

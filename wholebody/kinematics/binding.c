@@ -184,16 +184,12 @@ static PyObject *kinematics_arctangent(Given *given)
 }
 
 const Kernel kinematics_kernels[] = {
-    {"kinematics_arctangent", kinematics_arctangent, 2, "kinematics_arctangent(y, x): the closed form's atan2."},
-    {"kinematics_closed_form", kinematics_closed_form, 1, "kinematics_closed_form(chain): the handle of a chain."},
-    {"kinematics_forward", kinematics_forward, 3, "kinematics_forward(chain, joints, poses): where the tip is."},
-    {"kinematics_solve", kinematics_solve, 5,
-     "kinematics_solve(chain, pose, swivel, limits, table): how many branches, -1 if it is no pose."},
-    {"kinematics_solve_many", kinematics_solve_many, 4,
-     "kinematics_solve_many(chain, poses, table, counts): -1, or the row that is no pose."},
-    {"kinematics_nearest", kinematics_nearest, 6,
-     "kinematics_nearest(chain, goal, near, swivel, radian, answer): 0, -1 if it is no pose, -2 if near is not finite."},
-    {"kinematics_boxed_step", kinematics_boxed_step, 11,
-     "kinematics_boxed_step(J, error, mobility, wish, damping, lower, upper, stopped, A, y, step)."},
+    {"kinematics_arctangent", kinematics_arctangent, 2},
+    {"kinematics_closed_form", kinematics_closed_form, 1},
+    {"kinematics_forward", kinematics_forward, 3},
+    {"kinematics_solve", kinematics_solve, 5},
+    {"kinematics_solve_many", kinematics_solve_many, 4},
+    {"kinematics_nearest", kinematics_nearest, 6},
+    {"kinematics_boxed_step", kinematics_boxed_step, 11},
     {0},
 };

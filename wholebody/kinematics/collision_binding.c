@@ -50,9 +50,7 @@ static PyObject *kinematics_place_boxes(Given *given)
 }
 
 const Kernel collision_kernels[] = {
-    {"kinematics_boxes", kinematics_boxes, 8,
-     "kinematics_boxes(links, at, half, low, high, pairs, gap, near): the handle of a robot's shapes."},
-    {"kinematics_place_boxes", kinematics_place_boxes, 3,
-     "kinematics_place_boxes(boxes, placements, within): bounds, gaps, and how many pairs are near."},
+    {"kinematics_boxes", kinematics_boxes, 8},
+    {"kinematics_place_boxes", kinematics_place_boxes, 3},
     {0},
 };

@@ -184,11 +184,8 @@ static PyObject *kinematics_rotation_gap(Given *given)
 }
 
 const Kernel inverse_kernels[] = {
-    {"kinematics_inverse", kinematics_inverse, 3,
-     "kinematics_inverse(tree, problem, settings): the handle of a solver; it borrows the problem's arrays."},
-    {"kinematics_inverse_solve", kinematics_inverse_solve, 4,
-     "kinematics_inverse_solve(solver, q, gaps, history): ending, iterations, restarts, rows of history."},
-    {"kinematics_rotation_gap", kinematics_rotation_gap, 2,
-     "kinematics_rotation_gap(to, at): the rotation vector of R* R^T, R* in nine numbers, R in a 4 x 4 placement."},
+    {"kinematics_inverse", kinematics_inverse, 3},
+    {"kinematics_inverse_solve", kinematics_inverse_solve, 4},
+    {"kinematics_rotation_gap", kinematics_rotation_gap, 2},
     {0},
 };

@@ -116,19 +116,13 @@ static PyObject *locomotion_anchor(Given *given)
 }
 
 const Kernel stabilizer_kernels[] = {
-    {"locomotion_place_outline", locomotion_place_outline, 5, "locomotion_place_outline(outline, x, y, yaw, corners)."},
-    {"locomotion_nearest_inside", locomotion_nearest_inside, 3, "locomotion_nearest_inside(corners, point, result)."},
-    {"locomotion_share_of_area", locomotion_share_of_area, 2, "locomotion_share_of_area(corners, point)."},
-    {"locomotion_feed_back_dcm", locomotion_feed_back_dcm, 10,
-     "locomotion_feed_back_dcm(feedback, area, zmp, dcm, pull, com, com_velocity, gains, omega, period): whether the zmp "
-     "was kept inside, and whether the robot falls."},
-    {"locomotion_lean_trunk", locomotion_lean_trunk, 6,
-     "locomotion_lean_trunk(trunk, push, upright, most, period, rotation): lean on, and turn the rotation so."},
-    {"locomotion_rotation", locomotion_rotation, 2, "locomotion_rotation(vector, result): its matrix."},
-    {"locomotion_anchoring", locomotion_anchoring, 13,
-     "locomotion_anchoring(wrench, contact, com_velocity, base, com, capture_point, cop, soles, orientation, share, "
-     "moved_vectors, moved_soles, moved_orientation): a handle."},
-    {"locomotion_anchor", locomotion_anchor, 9,
-     "locomotion_anchor(anchoring, x, y, yaw, height, x, y, yaw, height): move the balance to the feet."},
+    {"locomotion_place_outline", locomotion_place_outline, 5},
+    {"locomotion_nearest_inside", locomotion_nearest_inside, 3},
+    {"locomotion_share_of_area", locomotion_share_of_area, 2},
+    {"locomotion_feed_back_dcm", locomotion_feed_back_dcm, 10},
+    {"locomotion_lean_trunk", locomotion_lean_trunk, 6},
+    {"locomotion_rotation", locomotion_rotation, 2},
+    {"locomotion_anchoring", locomotion_anchoring, 13},
+    {"locomotion_anchor", locomotion_anchor, 9},
     {0},
 };

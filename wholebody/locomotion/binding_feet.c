@@ -99,16 +99,10 @@ static PyObject *locomotion_lead_servos(Given *given)
 }
 
 const Kernel foot_kernels[] = {
-    {"locomotion_find_ground", locomotion_find_ground, 10,
-     "locomotion_find_ground(contact, gains, wrench, left_height, right_height, rise, phase_left, period, support, "
-     "left_share): whether a foot is early, support and left share as found."},
-    {"locomotion_turn_feet", locomotion_turn_feet, 11,
-     "locomotion_turn_feet(compliance, gains, left, right, zmp, wrench, cop, seen, left_share, period, uneven)."},
-    {"locomotion_turn_sole", locomotion_turn_sole, 3, "locomotion_turn_sole(sole, lean, result)."},
-    {"locomotion_servos", locomotion_servos, 7,
-     "locomotion_servos(tree, soles, compliance, lag, softness, from_spring, mass): a handle."},
-    {"locomotion_lead_servos", locomotion_lead_servos, 12,
-     "locomotion_lead_servos(servos, tree, snapshot, joints, velocities, acceleration, rotation, left, right, zmp, "
-     "left_share, told)."},
+    {"locomotion_find_ground", locomotion_find_ground, 10},
+    {"locomotion_turn_feet", locomotion_turn_feet, 11},
+    {"locomotion_turn_sole", locomotion_turn_sole, 3},
+    {"locomotion_servos", locomotion_servos, 7},
+    {"locomotion_lead_servos", locomotion_lead_servos, 12},
     {0},
 };

@@ -76,11 +76,8 @@ static PyObject *locomotion_put_legs(Given *given)
 }
 
 const Kernel leg_kernels[] = {
-    {"locomotion_legs", locomotion_legs, 6,
-     "locomotion_legs(left, right, left_columns, right_columns, joints, tasks): the handle of two legs in closed form."},
-    {"locomotion_aim_legs", locomotion_aim_legs, 5,
-     "locomotion_aim_legs(legs, com, rotation, left, right): set the goals of the tasks."},
-    {"locomotion_put_legs", locomotion_put_legs, 4,
-     "locomotion_put_legs(legs, tree, snapshot, rounds): to the goals; how far a sole stays away, or -1."},
+    {"locomotion_legs", locomotion_legs, 6},
+    {"locomotion_aim_legs", locomotion_aim_legs, 5},
+    {"locomotion_put_legs", locomotion_put_legs, 4},
     {0},
 };

@@ -72,12 +72,9 @@ static PyObject *locomotion_swing_at(Given *given)
 }
 
 const Kernel plan_kernels[] = {
-    {"locomotion_path", locomotion_path, 5,
-     "locomotion_path(times, curves, coefficients, omega, start): the handle of a path of the zero moment point."},
-    {"locomotion_path_at", locomotion_path_at, 3, "locomotion_path_at(path, time, result): zmp, dcm, com and its velocity."},
-    {"locomotion_swing", locomotion_swing, 5,
-     "locomotion_swing(end, state, goal, rise, derivatives): the handle of a foot's swing."},
-    {"locomotion_swing_at", locomotion_swing_at, 3,
-     "locomotion_swing_at(swing, since, time): the height; fills in the derivatives."},
+    {"locomotion_path", locomotion_path, 5},
+    {"locomotion_path_at", locomotion_path_at, 3},
+    {"locomotion_swing", locomotion_swing, 5},
+    {"locomotion_swing_at", locomotion_swing_at, 3},
     {0},
 };

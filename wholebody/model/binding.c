@@ -142,13 +142,13 @@ static PyObject *model_difference(Given *given)
 }
 
 const Kernel model_kernels[] = {
-    {"model_tree", model_tree, 2, "model_tree(integers, numbers): the handle of a robot's tree."},
-    {"model_snapshot", model_snapshot, 2, "model_snapshot(tree, storage): the handle of a snapshot's memory."},
-    {"model_evaluate", model_evaluate, 4, "model_evaluate(tree, snapshot, q, v): compute everything; 0 if all is well."},
-    {"model_evaluate_plainly", model_evaluate_plainly, 4, "The same as model_evaluate, for any processor."},
-    {"model_variant", model_variant, 0, "model_variant(): which variant model_evaluate runs, 'avx' or 'plain'."},
-    {"model_jacobian", model_jacobian, 3, "model_jacobian(tree, snapshot, frame): one more frame's Jacobian."},
-    {"model_integrate", model_integrate, 5, "model_integrate(tree, q, v, dt, result)."},
-    {"model_difference", model_difference, 4, "model_difference(tree, q0, q1, result)."},
+    {"model_tree", model_tree, 2},
+    {"model_snapshot", model_snapshot, 2},
+    {"model_evaluate", model_evaluate, 4},
+    {"model_evaluate_plainly", model_evaluate_plainly, 4},
+    {"model_variant", model_variant, 0},
+    {"model_jacobian", model_jacobian, 3},
+    {"model_integrate", model_integrate, 5},
+    {"model_difference", model_difference, 4},
     {0},
 };

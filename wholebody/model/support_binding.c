@@ -21,9 +21,7 @@ static PyObject *model_signed_distance(Given *given)
 }
 
 const Kernel support_kernels[] = {
-    {"model_convex_hull", model_convex_hull, 3,
-     "model_convex_hull(points, grid, chain): how many corners there are at the beginning of the chain."},
-    {"model_signed_distance", model_signed_distance, 3,
-     "model_signed_distance(corners, x, y): how far inside a convex polygon a point is."},
+    {"model_convex_hull", model_convex_hull, 3},
+    {"model_signed_distance", model_signed_distance, 3},
     {0},
 };

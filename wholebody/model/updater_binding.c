@@ -89,11 +89,10 @@ static PyObject *model_updater_take(Given *given)
 }
 
 const Kernel updater_kernels[] = {
-    {"model_updater", model_updater, 2, "model_updater(tree, nap): the handle of a thread, which has not begun."},
-    {"model_updater_begin", model_updater_begin, 1, "model_updater_begin(updater): start its thread."},
-    {"model_updater_end", model_updater_end, 1, "model_updater_end(updater): join its thread."},
-    {"model_updater_ask", model_updater_ask, 2, "model_updater_ask(updater, snapshot): whether it was free."},
-    {"model_updater_take", model_updater_take, 1,
-     "model_updater_take(updater): the verdict on the snapshot that was asked for, or -1 if it is not done."},
+    {"model_updater", model_updater, 2},
+    {"model_updater_begin", model_updater_begin, 1},
+    {"model_updater_end", model_updater_end, 1},
+    {"model_updater_ask", model_updater_ask, 2},
+    {"model_updater_take", model_updater_take, 1},
     {0},
 };

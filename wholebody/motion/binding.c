@@ -38,9 +38,7 @@ static PyObject *motion_evaluate(Given *given)
 }
 
 const Kernel motion_kernels[] = {
-    {"motion_advance", motion_advance, 3,
-     "motion_advance(numbers, goal, period): one period of a profile; the first joint whose goal is none, or -1."},
-    {"motion_evaluate", motion_evaluate, 5,
-     "motion_evaluate(times, coefficients, powers, asked, result): piecewise polynomials and two derivatives."},
+    {"motion_advance", motion_advance, 3},
+    {"motion_evaluate", motion_evaluate, 5},
     {0},
 };

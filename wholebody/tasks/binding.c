@@ -50,9 +50,7 @@ static PyObject *tasks_rows(Given *given)
 }
 
 const Kernel task_kernels[] = {
-    {"tasks_task", tasks_task, 2, "tasks_task(integers, numbers): what describes a task, and its parameters."},
-    {"tasks_rows", tasks_rows, 5,
-     "tasks_rows(task, tree, snapshot, jacobian, values): the transposed Jacobian, nv x rows, and 5 x rows: error, "
-     "velocity, bias, activation, and which row of the task each is."},
+    {"tasks_task", tasks_task, 2},
+    {"tasks_rows", tasks_rows, 5},
     {0},
 };

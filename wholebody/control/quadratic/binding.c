@@ -275,29 +275,16 @@ static PyObject *quadratic_closing_range(Given *given)
 }
 
 const Kernel quadratic_kernels[] = {
-    {"quadratic_problem", quadratic_problem, 3, "quadratic_problem(problem, given, memory): the handle of a problem."},
-    {"quadratic_solve", quadratic_solve, 4,
-     "quadratic_solve(quadratic, snapshot, output, report): one cycle; a verdict."},
-    {"quadratic_blend", quadratic_blend, 1,
-     "quadratic_blend(quadratic): solve once more, asked for what was and what the law gives; a verdict."},
-    {"quadratic_write", quadratic_write, 4,
-     "quadratic_write(quadratic, snapshot, output, report): the command, after a fallback."},
-    {"quadratic_evaluate", quadratic_evaluate, 1,
-     "quadratic_evaluate(quadratic): go where the losses say; list the limits that are violated there, with their "
-     "gradients, and say if any are."},
-    {"quadratic_constraints", quadratic_constraints, 2,
-     "quadratic_constraints(quadratic, first): the first row of each constraint in the newest cycle, -1 if it was off."},
-    {"quadratic_shapes", quadratic_shapes, 1,
-     "quadratic_shapes(arrays): at, axis, radius, box, frame, then what is written: rotation, centre, half, velocity, "
-     "spin."},
-    {"quadratic_near", quadratic_near, 6,
-     "quadratic_near(shapes, snapshot, pairs, reach, near, room): place all shapes; how many pairs are near. reach is "
-     "clearance, braking, sudden acceleration, period."},
-    {"quadratic_capsule_distance", quadratic_capsule_distance, 3,
-     "quadratic_capsule_distance(shapes, one, other): of the capsules of two shapes, as they were placed last."},
-    {"quadratic_velocity_range", quadratic_velocity_range, 7,
-     "quadratic_velocity_range(q, v, lower, upper, fastest, braking, period): least and greatest after a period."},
-    {"quadratic_closing_range", quadratic_closing_range, 5,
-     "quadratic_closing_range(distance, rate, least, braking, period): the least rate after a period."},
+    {"quadratic_problem", quadratic_problem, 3},
+    {"quadratic_solve", quadratic_solve, 4},
+    {"quadratic_blend", quadratic_blend, 1},
+    {"quadratic_write", quadratic_write, 4},
+    {"quadratic_evaluate", quadratic_evaluate, 1},
+    {"quadratic_constraints", quadratic_constraints, 2},
+    {"quadratic_shapes", quadratic_shapes, 1},
+    {"quadratic_near", quadratic_near, 6},
+    {"quadratic_capsule_distance", quadratic_capsule_distance, 3},
+    {"quadratic_velocity_range", quadratic_velocity_range, 7},
+    {"quadratic_closing_range", quadratic_closing_range, 5},
     {0},
 };
