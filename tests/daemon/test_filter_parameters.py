@@ -6,10 +6,10 @@ import pytest
 from robot_processes import end_all, wholebody
 
 from wholebody.channels import Channel
-from wholebody.cli.filter_parameters import FilterParameters
 from wholebody.drivers import Names, connect
 from wholebody.errors import BadParameter, NoRobot, UnknownName
 from wholebody.messages import Mode
+from wholebody.processes.filter_parameters import FilterParameters
 
 JOINT = "RSP"
 

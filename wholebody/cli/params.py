@@ -13,11 +13,11 @@ import typer
 from rich.table import Table
 
 from wholebody.cli import options
-from wholebody.cli.filter_parameters import GROUP, FilterParameters
 from wholebody.errors import BadParameter, closest
 from wholebody.operator.monitor.tables import wide_console
 from wholebody.parameters.reflection import About, Value, in_words
 from wholebody.parameters.remote import Remote
+from wholebody.processes.filter_parameters import GROUP, FilterParameters
 
 DAEMON = "daemon"
 """Whose parameters are the filters of joints."""
