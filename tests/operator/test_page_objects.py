@@ -158,8 +158,10 @@ def test_commands_are_on_the_first_screen_and_parameters_say_what_they_mean(page
     assert box["y"] + box["height"] < 800
     page.click("summary:text('Parameters')")
     page.wait_for_selector("text=how fast keys and sticks make it walk", timeout=60_000)
-    described = page.get_attribute("[id='parameter-walking.speed']", "aria-describedby")
-    assert "how fast keys" in page.text_content(f"[id='{described}']")
+    described = page.get_attribute("[id='parameters-walking.speed']", "aria-describedby")
+    about, bounds = (page.text_content(f"[id='{each}']") for each in described.split())
+    assert "how fast keys" in about
+    assert bounds.endswith("m/s")
 
 
 AGES = """() => [...['old', 'picture-age'].map((id) => document.getElementById(id).textContent),

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import math
 import struct
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -27,6 +31,14 @@ GOOD_BYE = 1.0
 """s that a page has to take its last lines."""
 
 
+@dataclass
+class Seen:
+    """What a page has seen of a panel that it has open: its state, and the last sample of its plot."""
+
+    version: int = -1
+    sample: int = 0
+
+
 class Viewer:
     """Sends by itself, one message after the other: a slow page gets fewer poses and pictures, and holds nobody up.
 
@@ -39,7 +51,8 @@ class Viewer:
         self.socket, self.session, self._transport = socket, session, transport
         self.lines: list[str] = []
         self._unsent = 0
-        self._newest: dict[str, str | bytes] = {}
+        self.panels: dict[str, Seen] = {}  # that it has open
+        self._newest: dict[str, str | bytes | Callable[[], str | None]] = {}
         self._something = asyncio.Event()
         self._task = asyncio.create_task(self._send())
         self._ending: asyncio.Task[None] | None = None
@@ -56,8 +69,8 @@ class Viewer:
         if self.session.closing:
             self._end()
 
-    def show(self, what: str, message: str | bytes) -> None:
-        """Send this instead of what of the same is not sent yet."""
+    def show(self, what: str, message: str | bytes | Callable[[], str | None]) -> None:
+        """Send this instead of what of the same is not sent yet; a function says what, if anything, once it can go."""
         self._newest[what] = message
         self._something.set()
 
@@ -104,8 +117,8 @@ class Viewer:
                 for message in newest.values():
                     if isinstance(message, bytes):
                         await self.socket.send_bytes(message)
-                    else:
-                        await self.socket.send_str(message)
+                    elif (text := message() if callable(message) else message) is not None:
+                        await self.socket.send_str(text)
 
 
 def command_news(commands: CommandServer) -> dict[str, Any]:
@@ -132,3 +145,19 @@ def machines() -> dict[str, Any]:
     """The machines of control and of orders, to be drawn."""
     tables = {"server": SERVER, "queue": QUEUE}
     return {name: {"states": Machine(table).states, "transitions": table} for name, table in tables.items()}
+
+
+def as_json(news: Any) -> str:
+    """JSON as browsers read it, which know no NaN and no infinity: null is what nobody knows."""
+    try:
+        return json.dumps(news, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(news), allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,6 +2,18 @@
 export const element = (id) => document.getElementById(id);
 export const rounded = (value, digits) => (value === null || !Number.isFinite(value) ? "–" : value.toFixed(digits));
 
+/** An element with properties and with what is in it; role and aria… are attributes where a browser has no such property. */
+export function made(tag, properties = {}, ...inside) {
+  const found = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === "role") found.setAttribute("role", value);
+    else if (name.startsWith("aria")) found.setAttribute(`aria-${name.slice(4).toLowerCase()}`, value);
+    else found[name] = value;
+  }
+  found.append(...inside);
+  return found;
+}
+
 /** A list item of texts, elements, and [tag, text, class] for those still to be made. */
 export function item(...parts) {
   const found = document.createElement("li");

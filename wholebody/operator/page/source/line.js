@@ -78,6 +78,10 @@ export class Line {
     return true;
   }
 
+  send(object) {
+    if (this.isOpen) this.tell("say", JSON.stringify(object));
+  }
+
   login(user, token) {
     Object.assign(this, { user, token, patience: 50 });
     this.tell("cut");

@@ -2,7 +2,6 @@
 // STOP and the line to the robot come first: they must work whatever becomes of the rest.
 import { Drive, typing } from "./drive.js";
 import { element, loaded } from "./elements.js";
-import { Forms } from "./forms.js";
 import { Hands } from "./hands.js";
 import { Line } from "./line.js";
 import { Machine, Machines } from "./machine.js";
@@ -10,22 +9,27 @@ import { GroundMap } from "./map.js";
 import { Markers } from "./markers.js";
 import { Orders } from "./orders.js";
 import { Overlay } from "./overlay.js";
-import { Panel } from "./panel.js";
+import { Panels } from "./panels.js";
 import { Robot } from "./robot.js";
 import { SeenObjects } from "./seen.js";
+import { Status } from "./status.js";
 import { View } from "./view.js";
 import { Warnings } from "./warnings.js";
 
 const LOOK = 10; // degrees of one press
 const asked = new URLSearchParams(location.hash.slice(1)); // token, and view=off for machines without a graphics card
 const token = asked.get("token") ?? "";
-const panel = new Panel();
+const WELCOME = {
+  observer: "Welcome. You look on, and may STOP the robot; with a token you can log in and take control.",
+  operator: "Welcome. Take control, and the robot does what you say. STOP works for everybody, at any time.",
+};
+const status = new Status();
 const warnings = new Warnings(element("warnings"));
 let [session, role] = [0, "observer"];
 
 const say = (line) => {
-  if (!line.startsWith("DRIVE")) panel.say(line);
-  if (!link.say(line)) panel.say(`not connected: '${line}' was not sent`);
+  if (!line.startsWith("DRIVE")) status.say(line);
+  if (!link.say(line)) status.say(`not connected: '${line}' was not sent`);
 };
 element("stop").onclick = () => say("STOP");
 element("resume").onclick = () => say("RESUME");
@@ -41,10 +45,11 @@ element("login").onsubmit = (event) => {
 };
 
 const hears = {
-  state: (state) => panel.connection(state),
+  state: (state) => status.connection(state),
   role: (user, given) => {
     role = given;
-    panel.role(user, role);
+    status.role(user, role);
+    status.say(WELCOME[role] ?? WELCOME.operator);
     hears.rights();
   },
   line: (text) => {
@@ -52,8 +57,8 @@ const hears = {
     const [, warning] = text.match(/^NOTIFY warning (.*)/) ?? [];
     const [, remark] = text.match(/^NOTIFY (?:event )?((?<=event ).*|control lost.*)/) ?? [];
     if (warning) warnings.add(warning);
-    else if (remark) panel.remark(remark);
-    else if (!text.startsWith("SELECT STRATEGY")) panel.say(text); // which is asked in words
+    else if (remark) status.remark(remark);
+    else if (!text.startsWith("SELECT STRATEGY")) status.say(text); // which is asked in words
   },
   news: (news) => {
     if (news.session) session = news.session;
@@ -75,13 +80,13 @@ view.addBlocks(description.map);
 
 const orders = new Orders(say, ...["server", "queue"].map((name) => new Machine(element("machine"), description.machines[name])));
 const drive = new Drive(say);
-const forms = new Forms(say);
 const map = new GroundMap(element("map"), description.map, (x, y) => say(`GOTO ${x} ${y}`));
 const overlay = new Overlay(element("seen"), element("picture"), (x, y) => map.choose({ x, y }), (name) => say(`GOTO OBJECT(${name})`));
 const markers = new Markers(view, say);
 const seen = new SeenObjects(view);
 const machines = new Machines("machines");
 const hands = new Hands(say, description.map);
+const panels = new Panels(description.panels, (object) => link.send(object));
 element("ghost").onchange = ({ target }) => view.show(told.root, target.checked);
 for (const button of document.querySelectorAll("[data-look]")) {
   button.onclick = () => say(`MOVE HEAD ${button.dataset.look} ${LOOK} DEGREES`);
@@ -92,7 +97,10 @@ const counters = { poses: 0, pictures: 0, view, map, drive, overlay, markers, se
 window.wholebody = counters;
 
 Object.assign(hears, {
-  rights: () => orders.role(role),
+  rights: () => {
+    orders.role(role);
+    panels.tell();
+  },
   poses: (numbers) => {
     const base = numbers.subarray(0, 7);
     measured.show(base, numbers.subarray(7, 7 + count));
@@ -117,13 +125,11 @@ Object.assign(hears, {
       machines.show(news.machines);
       hands.show(news.seen, news.held, news.place, orders.mine);
       overlay.show(news.seen, news.camera_view);
-      panel.situation(news);
-      panel.pictureAge(news.picture_age);
+      status.situation(news);
+      status.pictureAge(news.picture_age);
     }
-    if (news.health) panel.health(news.health);
-    if (news.joints) panel.joints(news.joints);
-    if (news.events) panel.events(news.events);
-    if (news.parameters) forms.show(news.parameters);
+    if (news.health) status.health(news.health);
+    if (news.panel) panels.show(news);
   },
 });
 hears.rights();

@@ -6,12 +6,14 @@ const DEAF = 4000; // ms without a word of the robot after which the line counts
 
 let socket = null;
 let [answered, heard] = [0, 0];
+let introduced = false; // before who it is, a page has no word to say
 const busy = new Map(); // kinds of bytes that the page has not taken yet, and the newest of each that came since
 
 const tell = (what, data, transfer = []) => postMessage({ what, data }, transfer);
 
 function open(address) {
   heard = performance.now();
+  introduced = false;
   socket = new WebSocket(address);
   socket.binaryType = "arraybuffer";
   socket.onopen = () => tell("open");
@@ -49,12 +51,15 @@ onmessage = ({ data: { what, data } }) => {
   if (what === "open") open(data);
   if (what === "cut") cut();
   if (what === "taken") taken(data);
-  if (what === "say" && socket?.readyState === WebSocket.OPEN) socket.send(data);
+  if (what === "say" && socket?.readyState === WebSocket.OPEN) {
+    introduced = true;
+    socket.send(data);
+  }
 };
 
 setInterval(() => {
   const now = performance.now();
   tell("there?");
   if (socket && now - heard > DEAF) cut();
-  if (socket?.readyState === WebSocket.OPEN && now - answered < HUNG) socket.send("OK");
+  if (introduced && socket?.readyState === WebSocket.OPEN && now - answered < HUNG) socket.send("OK");
 }, WORD);
