@@ -60,6 +60,10 @@ class Companions:
         """How each of them is."""
         return [self._seen(each) for each in self._members.values()]
 
+    def knows(self, role: Role) -> bool:
+        """Whether it was ever wanted."""
+        return role.name in self._members
+
     def waits_for(self, role: Role) -> bool:
         """Whether a process has been begun, and has not come so far yet that others can use it."""
         member = self._members.get(role.name)

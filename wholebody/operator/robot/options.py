@@ -18,6 +18,7 @@ from wholebody.operator.map import Block, Map, read_map
 from wholebody.operator.rcp.users import ROLES, User, entry, read_users
 from wholebody.operator.rcp.users import Role as UserRole
 from wholebody.operator.robot.companions import Companions
+from wholebody.operator.robot.posture import footless
 from wholebody.processes.registry import ARMS, CAMERA, WALK, plan_of
 
 
@@ -35,9 +36,10 @@ def map_of(name: str, file: Path | None) -> Map:
 
 
 def begin_controllers(companions: Companions, robot: str, wanted: bool) -> None:
-    """Controllers of legs and arms beside us, unless they run already or none is wanted."""
-    for role in (WALK, ARMS) if hands(robots.load(robot)) else (WALK,):
-        if wanted:
+    """Controllers of legs and arms beside us, as far as it has any, unless they run already or none is wanted."""
+    model = robots.load(robot)
+    for role, able in ((WALK, not footless(model)), (ARMS, bool(hands(model)))):
+        if wanted and able:
             companions.add(role, robot=robot)
 
 

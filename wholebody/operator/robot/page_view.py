@@ -36,6 +36,10 @@ class PageView:
         return {
             **drawing(self._robot),
             "map": self._body.map.drawing(),
+            "cannot": {
+                "walk": self._body.footless,
+                "grasp": "this robot has no hands" if self._body.fetching is None else "",
+            },
             "movements": {name: each.directions for name, each in self._body.movements.items()},
         }
 
@@ -62,6 +66,7 @@ class PageView:
                 "bearing": doing.bearing.name.lower().replace("_", " "),
                 "trouble": doing.trouble,
             },
+            "cannot_walk": body.cannot_walk(),
             "held": "" if body.fetching is None else body.fetching.held,
             "seen": [_item(each, body) for each in body.search.all()],
             "markers": self._markers.newest(),

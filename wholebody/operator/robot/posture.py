@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from wholebody.drivers import Names
+from wholebody.errors import BadGait
+from wholebody.locomotion.walking.gait import need_soles
 from wholebody.messages import MeasuredMotion, State
 from wholebody.processes.registry import CRAWL, process_of
 from wholebody.robots import Robot
@@ -28,6 +30,15 @@ def lean(state: State) -> tuple[float, float] | None:
         orientation = measured[0].orientation
     roll, pitch, _ = roll_pitch_yaw(orientation)
     return (float(roll), float(pitch)) if math.isfinite(roll + pitch) else None
+
+
+def footless(robot: Robot) -> str:
+    """Why a robot can never walk; empty if it can."""
+    try:
+        need_soles(robot)
+    except BadGait as error:
+        return str(error)
+    return ""
 
 
 class FallWatch:

@@ -29,7 +29,7 @@ from wholebody.operator.robot.localization import Localization
 from wholebody.operator.robot.manipulation import Manipulation
 from wholebody.operator.robot.navigation import Legs, Navigation
 from wholebody.operator.robot.object_search import ObjectSearch
-from wholebody.operator.robot.posture import FallWatch
+from wholebody.operator.robot.posture import FallWatch, footless
 from wholebody.operator.robot.settings import BodySettings, LiveParameters
 from wholebody.operator.robot.steps import Step
 from wholebody.processes.registry import WALK
@@ -52,6 +52,7 @@ class WalkingBody:
         self.name = Names(name).robot
         self._companions = companions or Companions(name)
         self._fall = FallWatch(robot, self.name)
+        self.footless = footless(robot)
         self.map = map or Map()
         self.settings = BodySettings.of(robot)
         self.live = LiveParameters(self.name, self.settings.parameters())
@@ -84,13 +85,21 @@ class WalkingBody:
         if isinstance(order, Handle) and (complaint := self._handling_complaint(order)):
             return complaint
         doing = self.doing()
-        if doing is None and self._legs_start():
-            return ""
         if doing is None:
-            return "no walking controller runs"
+            return self.cannot_walk()
         if doing.trouble:
             return f"{doing.trouble}; RESUME lets it stand up again, if it can"
         return self._way_complaint(order)
+
+    def cannot_walk(self) -> str:
+        """Why it cannot walk, whatever is asked; a controller that starts is waited for, which is no reason."""
+        if self.footless:
+            return self.footless
+        if self.doing() is not None or self._companions.waits_for(WALK):
+            return ""
+        if self._companions.knows(WALK):
+            return "the walking controller has ended: start it again, on the page or by wholebody process walk"
+        return "no walking controller runs"
 
     def strategies(self, order: Order) -> Sequence[str]:
         """Which thing is meant, or which arm shall do it; walking leaves nothing to decide."""

@@ -14,6 +14,26 @@ export function made(tag, properties = {}, ...inside) {
   return found;
 }
 
+/** Enables a button, or says why it is not: to who points at it or hears it, and when it is pressed all the same. */
+export function allow(button, reason = "") {
+  if (button.title === reason && button.hasAttribute("aria-disabled") === Boolean(reason)) return;
+  button.title = reason;
+  if (reason) button.setAttribute("aria-disabled", "true");
+  else button.removeAttribute("aria-disabled");
+}
+
+/** Has presses of buttons that are not enabled told, and nothing else done. */
+export function explain(tell) {
+  const guard = (event) => {
+    const button = event.target.closest?.("[aria-disabled=true]");
+    if (!button) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    tell(button.title);
+  };
+  document.addEventListener("click", guard, true);
+}
+
 /** A list item of texts, elements, and [tag, text, class] for those still to be made. */
 export function item(...parts) {
   const found = document.createElement("li");

@@ -1,7 +1,7 @@
 // The operator page: where the robot is and was told to be, what it sees and does; and how one tells it what to do.
 // STOP and the line to the robot come first: they must work whatever becomes of the rest.
 import { Drive, typing } from "./drive.js";
-import { element, loaded } from "./elements.js";
+import { allow, element, explain, loaded } from "./elements.js";
 import { Hands } from "./hands.js";
 import { Line } from "./line.js";
 import { Machine, Machines } from "./machine.js";
@@ -20,8 +20,8 @@ const LOOK = 10; // degrees of one press
 const asked = new URLSearchParams(location.hash.slice(1)); // token, and view=off for machines without a graphics card
 const token = asked.get("token") ?? "";
 const WELCOME = {
-  observer: "Welcome. You look on, and may STOP the robot; with a token you can log in and take control.",
-  operator: "Welcome. Take control, and the robot does what you say. STOP works for everybody, at any time.",
+  observer: "Welcome. You look on, and may STOP; log in to take control.",
+  operator: "Welcome. Take control, and the robot does what you say.",
 };
 const status = new Status();
 const warnings = new Warnings(element("warnings"));
@@ -31,6 +31,7 @@ const say = (line) => {
   if (!line.startsWith("DRIVE")) status.say(line);
   if (!link.say(line)) status.say(`not connected: '${line}' was not sent`);
 };
+explain((why) => status.say(`Not now: ${why}.`));
 element("stop").onclick = () => say("STOP");
 element("resume").onclick = () => say("RESUME");
 window.addEventListener("keydown", (event) => {
@@ -85,12 +86,24 @@ const overlay = new Overlay(element("seen"), element("picture"), (x, y) => map.c
 const markers = new Markers(view, say);
 const seen = new SeenObjects(view);
 const machines = new Machines("machines");
-const hands = new Hands(say, description.map);
+const hands = new Hands(say, description.map, description.cannot.grasp);
 const panels = new Panels(description.panels, (object) => link.send(object));
 element("ghost").onchange = ({ target }) => view.show(told.root, target.checked);
-for (const button of document.querySelectorAll("[data-look]")) {
-  button.onclick = () => say(`MOVE HEAD ${button.dataset.look} ${LOOK} DEGREES`);
-  button.disabled = !description.movements.HEAD?.includes(button.dataset.look);
+for (const button of document.querySelectorAll("[data-look]")) button.onclick = () => say(`MOVE HEAD ${button.dataset.look} ${LOOK} DEGREES`);
+
+/** What people may press now; where they may not, why. */
+function permit(cannotWalk) {
+  const others = orders.mine ? "" : role === "observer" ? "log in with a token first" : "take control first";
+  const legs = description.cannot.walk || others || cannotWalk;
+  for (const button of document.querySelectorAll("[data-drive]")) allow(button, legs);
+  const turns = description.movements.HEAD ?? [];
+  for (const button of document.querySelectorAll("[data-look]")) {
+    const never = turns.length ? `this robot's head does not turn ${button.dataset.look.toLowerCase()}` : "this robot's head does not turn";
+    allow(button, turns.includes(button.dataset.look) ? others : never);
+  }
+  const hints = new Set([legs, turns.length ? others : "this robot's head does not turn"].filter(Boolean));
+  const text = [...hints].join("; ");
+  if (element("why").textContent !== text) element("why").textContent = text;
 }
 
 const counters = { poses: 0, pictures: 0, view, map, drive, overlay, markers, seen, measured, told }; // for whoever looks whether the page lives
@@ -117,7 +130,8 @@ Object.assign(hears, {
   more: (news) => {
     if (news.commands) {
       orders.show(news.commands, session, news.underway);
-      drive.enabled = orders.mine;
+      drive.enabled = orders.mine && !description.cannot.walk;
+      permit(news.cannot_walk);
       drive.speeds = news.speeds;
       map.show(news.place, news.seen);
       seen.show(news.seen);

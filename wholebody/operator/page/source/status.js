@@ -19,14 +19,14 @@ export class Status {
     element("login").hidden = role !== "observer";
   }
 
-  situation({ place, head, legs }) {
+  situation({ place, head, legs, cannot_walk }) {
     element("position").textContent = `${rounded(place.x, 2)}, ${rounded(place.y, 2)} m`;
     element("sure").textContent = `${rounded(100 * place.confidence, 0)} %`;
     element("heading").textContent = `${rounded((180 / Math.PI) * place.yaw, 0)}°`;
     element("speed").textContent = `${rounded(place.speed, 2)} m/s`;
     for (const side of SIDES) element(side).textContent = place.around[side] === null ? "free" : rounded(place.around[side], 2);
     element("looks").textContent = `${rounded((180 / Math.PI) * head.pan, 0)}° left, ${rounded((180 / Math.PI) * head.tilt, 0)}° up`;
-    element("legs").textContent = legs === null ? "no walking controller" : legs.trouble || (legs.standing ? "stands" : FEET[legs.bearing] ?? legs.bearing);
+    element("legs").textContent = legs === null ? cannot_walk || "the walking controller starts" : legs.trouble || (legs.standing ? "stands" : FEET[legs.bearing] ?? legs.bearing);
   }
 
   /** seconds; null if there was never a picture */
