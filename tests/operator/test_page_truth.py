@@ -1,4 +1,4 @@
-"""The page tells the truth: who is welcome, what cannot be done and why, what starts, has ended, or lies on the ground."""
+"""The page tells the truth: what cannot be done and why, what starts, has ended, or lies on the ground."""
 
 import os
 import signal
@@ -15,7 +15,8 @@ SLOW_TO_SAY_WHO = """
     window.said = [];
     const post = Worker.prototype.postMessage;
     Worker.prototype.postMessage = function (message) {
-        setTimeout(() => post.call(this, message), message.what === 'say' && message.data.startsWith('CONNECT') ? 900 : 0);
+        const late = message.what === 'say' && message.data.startsWith('CONNECT') ? 900 : 0;
+        setTimeout(() => post.call(this, message), late);
     };
     document.addEventListener('DOMContentLoaded', () => new MutationObserver(() =>
         window.said.push(document.getElementById('said').textContent)

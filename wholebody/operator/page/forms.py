@@ -57,7 +57,7 @@ class Form:
 
 def form_of(kind: type, button: str) -> Form:
     """A dataclass as a form, with its defaults; BadConfiguration if a field is none that a page can show."""
-    return Form(kind.__name__, tuple(_field(kind, each.name, each.default) for each in fields(kind)), button)
+    return Form(kind.__name__, tuple(_field(kind, each.name, _default(each)) for each in fields(kind)), button)
 
 
 def read_form(kind: type, values: Mapping[str, str]) -> Any:
@@ -75,7 +75,7 @@ def read_form(kind: type, values: Mapping[str, str]) -> Any:
 
 def _field(kind: type, name: str, default: Any) -> Field:
     number = parameters_of(kind).get(name)
-    usual = "" if default is MISSING else default
+    usual = "" if default is None else default
     if number is not None:
         bounds = number.bounds
         return Field(name, _typed(usual), number.unit, number.meaning, bounds.lower, bounds.upper)
@@ -94,6 +94,13 @@ def _field(kind: type, name: str, default: Any) -> Field:
         f"{kind.__name__}.{name} cannot be an input: annotate a number with its unit, Annotated[float, Unit(…)], or "
         "make it a str, a bool or a Literal"
     )
+
+
+def _default(field: Any) -> Any:
+    """What a dataclass has in a field if nobody says; None if somebody has to."""
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return None if field.default is MISSING else field.default
 
 
 def _typed(value: Any) -> str:
