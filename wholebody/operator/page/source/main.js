@@ -88,6 +88,7 @@ const seen = new SeenObjects(view);
 const machines = new Machines("machines");
 const hands = new Hands(say, description.map, description.cannot.grasp);
 const panels = new Panels(description.panels, (object) => link.send(object));
+element("behind").onchange = ({ target }) => view.lookFromBehind(target.checked);
 element("ghost").onchange = ({ target }) => view.show(told.root, target.checked);
 for (const button of document.querySelectorAll("[data-look]")) button.onclick = () => say(`MOVE HEAD ${button.dataset.look} ${LOOK} DEGREES`);
 
@@ -106,7 +107,7 @@ function permit(cannotWalk) {
   if (element("why").textContent !== text) element("why").textContent = text;
 }
 
-const counters = { poses: 0, pictures: 0, view, map, drive, overlay, markers, seen, measured, told }; // for whoever looks whether the page lives
+const counters = { poses: 0, pictures: 0, view, map, drive, overlay, markers, objects: seen, measured, told }; // for whoever looks whether the page lives
 window.wholebody = counters;
 
 Object.assign(hears, {
@@ -118,7 +119,8 @@ Object.assign(hears, {
     const base = numbers.subarray(0, 7);
     measured.show(base, numbers.subarray(7, 7 + count));
     told.show(base, numbers.subarray(7 + count, 7 + 2 * count));
-    view.follow(base[0], base[1]);
+    const [qx, qy, qz, qw] = base.subarray(3, 7);
+    view.follow(base[0], base[1], Math.atan2(2 * (qw * qz + qx * qy), 1 - 2 * (qy * qy + qz * qz)));
     counters.poses += 1;
   },
   picture: async (blob) => {
