@@ -1,13 +1,16 @@
 """The page tells the truth: what cannot be done and why, what starts, has ended, or lies on the ground."""
 
 import os
+import re
 import signal
 
 import pytest
+from cut_line import slowed
 from page_browser import chromium, in_browser, page_of  # noqa: F401
 from robot_processes import end_all, wait_for, wholebody
 
 from wholebody.drivers import connect
+from wholebody.operator.monitor.watcher import Watcher
 from wholebody.processes.registry import WALK, process_of, running_as
 
 pytestmark = in_browser
@@ -121,3 +124,28 @@ def test_a_robot_that_lies_on_the_ground_is_fallen_whatever_its_daemon_says(brow
         wait_for(lambda: page.text_content("#condition") == "fallen", 60)
         assert page.evaluate("getComputedStyle(document.getElementById('condition')).backgroundColor") != green
         wait_for(lambda: "the robot has fallen: its body leans by more than 45°" in page.text_content("#warnings"))
+
+
+@pytest.mark.slow
+def test_on_a_slow_line_that_loses_much_one_takes_control_moves_the_head_and_stops(browser, ends):
+    wholebody("start", "hubo2plus", "--scene", "hall")
+    with page_of("robot", "--silence", "8") as address:
+        port = int(re.search(r":(\d+)/", address)[1])
+        with slowed(port) as line:
+            page = browser.new_page(viewport={"width": 1000, "height": 900})
+            page.goto(f"{address.replace(f':{port}/', f':{line.port}/')}&view=off", timeout=240_000)
+            page.wait_for_selector("body[data-connection=connected]", timeout=60_000)
+            page.click("#control")
+            page.wait_for_selector("body[data-control=mine]", timeout=60_000)
+            wait_for(lambda: page.evaluate("wholebody.poses > 5 && wholebody.pictures > 5"), 120)
+            say(page, "MOVE HEAD LEFT 10 DEGREES")
+            page.wait_for_selector("#commands [data-stage=COMPLETED]", timeout=60_000)
+            assert page.evaluate("document.body.dataset.control") == "mine", "never lost on the way"
+            page.click("#stop")
+            wait_for(lambda: Watcher().look().stopped)
+            wait_for(lambda: page.text_content("#condition") == "stopped")
+
+            line.rate, line.waiting, line.carried = 1_000.0, 0, 0
+            wait_for(lambda: line.carried > 40_000, 300)
+            print(f"at most {line.waiting} bytes had to wait for the line")
+            assert line.waiting < 10_000, "or what one sees would be older and older"

@@ -7,6 +7,8 @@ import contextlib
 import json
 import math
 import struct
+import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -27,6 +29,11 @@ class Kind(IntEnum):
     PICTURE = 2
 
 
+SLACK = 0.5
+"""s by which what is on its way to a page may be later than at the fastest: then the line is full, and more waits here,
+where the newest of it counts, and not in the network, where it would come late."""
+MOST_UNDER_WAY = 65_536
+"""Bytes, whatever the line can take."""
 GOOD_BYE = 1.0
 """s that a page has to take its last lines."""
 
@@ -46,8 +53,16 @@ class Viewer:
     """
 
     def __init__(
-        self, socket: web.WebSocketResponse, session: Session, transport: asyncio.Transport | None = None
+        self,
+        socket: web.WebSocketResponse,
+        session: Session,
+        transport: asyncio.Transport | None = None,
+        acknowledges: bool = False,
     ) -> None:
+        """`acknowledges`: whether the page says how many messages it has got."""
+        self._acknowledges, self._acknowledged = acknowledges, 0
+        self._under_way: deque[tuple[float, int]] = deque()  # when each was sent, and how long it is
+        self._fastest = 1.0  # s there and back
         self.socket, self.session, self._transport = socket, session, transport
         self.lines: list[str] = []
         self._unsent = 0
@@ -73,6 +88,23 @@ class Viewer:
         """Send this instead of what of the same is not sent yet; a function says what, if anything, once it can go."""
         self._newest[what] = message
         self._something.set()
+
+    def got(self, count: int) -> None:
+        """The page has got so many messages by now; a number that cannot be counts for nothing."""
+        fresh = min(count - self._acknowledged, len(self._under_way))
+        for _ in range(fresh):
+            sent, _ = self._under_way.popleft()
+            took = time.monotonic() - sent
+            self._fastest = min(self._fastest, took) if self._acknowledged else took
+            self._acknowledged += 1
+        self._something.set()
+
+    @property
+    def _has_room(self) -> bool:
+        """Whether the line takes more without what is sent coming late."""
+        way = self._under_way
+        in_time = not way or time.monotonic() < way[0][0] + self._fastest + SLACK
+        return in_time and sum(size for _, size in way) < MOST_UNDER_WAY
 
     def show_binary(self, kind: Kind, data: bytes) -> None:
         """The same, of numbers and pictures."""
@@ -106,19 +138,27 @@ class Viewer:
             self._transport.abort()
 
     async def _send(self) -> None:
+        """Lines at once; of all else one after the other, as long as there is room on the way."""
         with contextlib.suppress(ConnectionError, RuntimeError):
             while True:
                 await self._something.wait()
                 self._something.clear()
-                if self.lines:
-                    lines, self.lines, self._unsent = self.lines, [], 0
-                    await self.socket.send_str("\n".join(lines))
-                newest, self._newest = self._newest, {}
-                for message in newest.values():
-                    if isinstance(message, bytes):
-                        await self.socket.send_bytes(message)
-                    elif (text := message() if callable(message) else message) is not None:
-                        await self.socket.send_str(text)
+                while self.lines or (self._newest and self._has_room):
+                    if self.lines:
+                        lines, self.lines, self._unsent = self.lines, [], 0
+                        await self._put("\n".join(lines))
+                        continue
+                    message = self._newest.pop(next(iter(self._newest)))
+                    if (now := message() if callable(message) else message) is not None:
+                        await self._put(now)
+
+    async def _put(self, message: str | bytes) -> None:
+        if self._acknowledges:
+            self._under_way.append((time.monotonic(), len(message)))
+        if isinstance(message, bytes):
+            await self.socket.send_bytes(message)
+        else:
+            await self.socket.send_str(message)
 
 
 def command_news(commands: CommandServer) -> dict[str, Any]:

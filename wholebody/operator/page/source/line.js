@@ -14,7 +14,7 @@ export class Line {
   open() {
     this.hears.state("connecting");
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    this.tell("open", `${scheme}://${location.host}/line`);
+    this.tell("open", `${scheme}://${location.host}/line?acknowledges`);
   }
 
   tell(what, data) {

@@ -6,6 +6,7 @@ const DEAF = 4000; // ms without a word of the robot after which the line counts
 
 let socket = null;
 let [answered, heard] = [0, 0];
+let got = 0; // messages; the robot sends no more than a slow line can take when it knows
 let introduced = false; // before who it is, a page has no word to say
 const busy = new Map(); // kinds of bytes that the page has not taken yet, and the newest of each that came since
 
@@ -13,13 +14,14 @@ const tell = (what, data, transfer = []) => postMessage({ what, data }, transfer
 
 function open(address) {
   heard = performance.now();
-  introduced = false;
+  [introduced, got] = [false, 0];
   socket = new WebSocket(address);
   socket.binaryType = "arraybuffer";
   socket.onopen = () => tell("open");
   socket.onclose = () => cut();
   socket.onmessage = ({ data }) => {
     heard = performance.now();
+    socket.send(String(++got));
     if (typeof data === "string") tell("text", data);
     else show(new Uint32Array(data, 0, 1)[0], data);
   };
