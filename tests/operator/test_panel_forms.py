@@ -183,6 +183,7 @@ def test_a_form_is_answered_in_words_whatever_happens(running):
     assert (taken(name="refused").accepted, taken(name="refused").text) == (False, "not today")
     assert taken(name="bad").text == "ZeroDivisionError: by nothing"
     assert "outside" in taken(speed="9").text
+    assert "lacks" not in panel.take("Throw", {}).result(timeout=30).text, "what is left out is as usual"
     assert taken().text == "thrown", "it goes on"
 
 

@@ -51,6 +51,7 @@ class RunningPanel:
         self._samples: deque[tuple[int, float, list[float]]] = deque(maxlen=REMEMBERED)
         self._errors: dict[str, str] = {}  # by what went wrong; each is logged once
         self._jobs: queue.Queue[Callable[[Panel], None] | None] = queue.Queue()
+        self._showing = threading.Lock()
         self._looked_at, self._busy_since, self._was_late = 0.0, 0.0, False
         self._thread = threading.Thread(target=self._run, name=f"panel {name}", daemon=True)
         self._thread.start()
@@ -169,7 +170,7 @@ class RunningPanel:
         self._samples.append((number, time.monotonic(), values))
 
     def _taken(self, panel: Panel, form: str, values: Mapping[str, str]) -> Answer:
-        panel.lines = []
+        panel.lines, self._busy_since = [], time.monotonic()
         try:
             text = panel.take(form, values)
         except WholebodyError as error:
@@ -177,12 +178,15 @@ class RunningPanel:
         except Exception as error:
             LOG.error("panel '%s' fails at its form", self.name, exc_info=error)
             return Answer(False, f"{type(error).__name__}: {error}")
+        finally:
+            self._busy_since = 0.0
         return Answer(True, str(text or ""), tuple(panel.lines))
 
     def _show(self, what: str, value: Any) -> None:
-        if self._state.get(what) != value:
-            self._state = self._state | {what: value}
-            self.version += 1
+        with self._showing:
+            if self._state.get(what) != value:
+                self._state = self._state | {what: value}
+                self.version += 1
 
 
 def _cell(value: Any) -> str | float:
@@ -227,7 +231,7 @@ class Panels:
                 }
                 return
             name, form, values = str(said["panel"]), str(said["form"]), dict(said["values"])
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             viewer.session.outbox.append("KO that is no word of a page; a form has panel, form and values")
             return
         task = asyncio.create_task(self._answer(viewer, name, form, {str(k): str(v) for k, v in values.items()}))

@@ -32,7 +32,9 @@ class Diagnostics:
     fallen  what shows that it has fallen, and nothing if it has not
     """
 
-    def __init__(self, name: str, doing: Callable[[], Doing | None], fallen: Callable[[State], str]) -> None:
+    def __init__(
+        self, name: str, doing: Callable[[], Doing | None], fallen: Callable[[State], str] = lambda state: ""
+    ) -> None:
         self._fallen = fallen
         self._state, self._report, self._doing = (
             Subscription(Names(name).state, State),
