@@ -62,8 +62,8 @@ ADDING = (
     ),
     (
         "page panel",
-        "`wholebody/operator/page/source/NAME.js`, and what it shows in `wholebody/operator/robot/page_view.py`",
-        "not yet by one file",
+        "`wholebody/operator/robot/panels.py`, a Panel: a form, a table, a plot, or some of them",
+        "`wholebody.panels`; `wholebody page --panel FILE.py:Class`",
     ),
     (
         "transport",
@@ -101,7 +101,7 @@ def _adding() -> list[str]:
         "",
         "A name in the last column is a group of entry points; instead of one, `path/to/file.py:Class` will do (of a",
         "robot the path of its YAML, URDF or MJCF). `tests/project/test_own_parts.py` adds one of each kind that needs",
-        "one file, from outside, and uses it.",
+        "one file, from outside, and uses it; `test_own_panels.py` does so with panels.",
     ]
 
 

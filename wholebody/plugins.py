@@ -29,6 +29,7 @@ KINDS = (
     "clocks",
     "transports",
     "stabilizers",
+    "panels",
     "commands",
 )
 

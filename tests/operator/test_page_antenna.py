@@ -47,7 +47,7 @@ def test_a_person_finds_the_antenna_on_the_video_and_has_it_grasped_used_carried
 
             page.click("[aria-label='grasp antenna']")
             page.wait_for_selector("#choices >> text=right_arm", timeout=60_000)
-            wait_for(lambda: "manipulability" in page.text_content("#remarks"))
+            wait_for(lambda: "room to move" in page.text_content("#remarks"))
             page.screenshot(path=SCREENSHOTS / "page.png") if SCREENSHOTS else None
             page.click("#choices >> text=right_arm")
             assert_completed(page, "GRAB OBJECT(antenna)")

@@ -13,7 +13,7 @@ from rcp_body import QuickBody
 
 from wholebody.operator.page import server as page_server
 from wholebody.operator.page.server import PageServer
-from wholebody.operator.page.viewer import GOOD_BYE, Viewer
+from wholebody.operator.page.viewer import GOOD_BYE, MOST_UNDER_WAY, Viewer
 from wholebody.operator.rcp.command_server import CommandServer, Rules
 from wholebody.operator.rcp.session import Session
 
@@ -180,6 +180,47 @@ def test_a_page_that_takes_no_lines_is_cut_off_and_the_others_go_on(static):
                         assert len(server.viewers) == 1
                 await other.send_str("QUERY POSITION")
                 await hears(other, "OK POSITION")
+
+    asyncio.run(line())
+
+
+class Busy(Nothing):
+    """A robot that looks different in every frame."""
+
+    def poses(self):
+        return bytes(1000)
+
+
+def test_on_a_slow_line_no_more_is_under_way_than_it_can_take_and_lines_go_past_what_waits(static):
+    async def line():
+        async with served(view=Busy()) as (server, client):
+            origin = {"Origin": f"http://127.0.0.1:{server.port}"}
+            async with client.ws_connect("/line?acknowledges", headers=origin) as page, line_of(server, client) as raw:
+                got, taken = 0, 0
+
+                async def hear(enough):
+                    """Take what comes until it is enough, or nothing comes any more."""
+                    nonlocal got, taken
+                    with contextlib.suppress(TimeoutError):
+                        while not enough():
+                            got, taken = got + 1, taken + len((await page.receive(2.0)).data)
+
+                await hear(lambda: False)
+                before = taken
+                assert 0 < before < MOST_UNDER_WAY + 2000
+                await page.send_str("CONNECT observer")
+                await asyncio.wait_for(hears(page, "OK CONNECTED"), 20)
+                await page.send_str(str(got + 1))
+                await hear(lambda: False)
+                assert before + 1000 <= taken < before + MOST_UNDER_WAY + 2000
+                more = taken
+                await page.send_str("999999999999")
+                await page.send_str("1")
+                await hear(lambda: False)
+                assert taken < more + MOST_UNDER_WAY + 2000, "there is no more to be got than was sent"
+                size = 0
+                while size < 2 * MOST_UNDER_WAY:
+                    size += len((await raw.receive(20.0)).data)  # who says nothing of that gets all
 
     asyncio.run(line())
 

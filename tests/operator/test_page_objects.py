@@ -67,7 +67,7 @@ def test_things_are_drawn_where_they_are_clicked_to_go_there_and_asked_about(pag
     assert (ground["x"], ground["y"]) == pytest.approx((3.4, 0.6), abs=1e-6)
     assert page.evaluate("wholebody.overlay.ground(100, 5)") is None, "the sky is no place to go"
 
-    wait_for(lambda: "no walking" not in page.text_content("#legs"), 60)
+    wait_for(lambda: "controller" not in page.text_content("#legs"), 60)
     order(page, "GOTO OBJECT(antenna)")
     page.wait_for_selector("#decision button", timeout=60_000)
     assert page.text_content("#asks-for") == "GOTO OBJECT(antenna)"
@@ -87,7 +87,7 @@ def test_things_are_drawn_where_they_are_clicked_to_go_there_and_asked_about(pag
 
 @pytest.mark.slow
 def test_a_gamepad_drives_and_stops_and_what_waits_can_be_cancelled(page):
-    wait_for(lambda: "no walking" not in page.text_content("#legs"), 60)
+    wait_for(lambda: "controller" not in page.text_content("#legs"), 60)
     page.evaluate(PAD)
     page.evaluate("window.pad.axes = [0, -1, 0]")
     page.wait_for_selector("#commands li:first-child[data-stage=STARTED]", timeout=60_000)
@@ -158,8 +158,10 @@ def test_commands_are_on_the_first_screen_and_parameters_say_what_they_mean(page
     assert box["y"] + box["height"] < 800
     page.click("summary:text('Parameters')")
     page.wait_for_selector("text=how fast keys and sticks make it walk", timeout=60_000)
-    described = page.get_attribute("[id='parameter-walking.speed']", "aria-describedby")
-    assert "how fast keys" in page.text_content(f"[id='{described}']")
+    described = page.get_attribute("[id='parameters-walking.speed']", "aria-describedby")
+    about, bounds = (page.text_content(f"[id='{each}']") for each in described.split())
+    assert "how fast keys" in about
+    assert bounds.endswith("m/s")
 
 
 AGES = """() => [...['old', 'picture-age'].map((id) => document.getElementById(id).textContent),

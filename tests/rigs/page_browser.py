@@ -51,10 +51,13 @@ def page_of(name, *options, walk=False):
 
 
 @contextlib.contextmanager
-def page_process(name, *options, walk=False):
-    """The same, and the process that serves it."""
+def page_process(name, *options, walk=False, log=None):
+    """The same, and the process that serves it; what it says on stderr goes into a log, if one is named."""
     command = [*MAIN, "page", "--port", "0", "--name", name, *([] if walk else ["--no-walk"]), *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as page:
+    with (
+        open(log, "ab") if log else contextlib.nullcontext() as errors,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as page,
+    ):
         try:
             yield page, re.search(r"https?://\S+", page.stdout.readline())[0]
         finally:

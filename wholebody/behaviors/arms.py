@@ -61,7 +61,7 @@ class Reach:
     def quality(self) -> str:
         """How well, in words."""
         limit = f"{math.degrees(self.margin):.0f}° from a joint limit"
-        return f"{limit}, manipulability {self.manipulability * 1000:.1f} dm³"
+        return f"{limit}, room to move {self.manipulability * 1000:.1f} dm³"
 
     def __str__(self) -> str:
         """In words."""

@@ -10,6 +10,7 @@ import ssl
 import sys
 import threading
 import webbrowser
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,13 +27,16 @@ from wholebody.operator.rcp.command_server import CommandServer, Rules
 from wholebody.operator.rcp.server import LOCAL, Server
 from wholebody.operator.rcp.users import Role, User, Users
 from wholebody.operator.robot import options
+from wholebody.operator.robot.companions import Companions
 from wholebody.operator.robot.options import CommandPlace
 from wholebody.operator.robot.page_view import PageView
+from wholebody.operator.robot.panels import panels
 from wholebody.operator.robot.robot import WalkingBody
 from wholebody.processes.registry import robot_of
 from wholebody.realtime import cancel_when_told
 
 if TYPE_CHECKING:
+    from wholebody.operator.page.panel import Panel
     from wholebody.operator.page.server import PageServer
 
 
@@ -58,6 +62,10 @@ def page(
     walk: cli.Walk = True,
     camera: cli.Camera = True,
     robot: cli.Robot = "",
+    panel: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE.py:Class", help="Show a panel of one's own; may be repeated (docs/page.md)."),
+    ] = None,
     open: Annotated[
         bool | None,
         typer.Option("--open/--no-open", help="Open it in a browser; left out, if this is a terminal on a desktop."),
@@ -71,18 +79,21 @@ def page(
     """
     token = secrets.token_urlsafe(16)
     known = Users([User.new(WHO, Role.OPERATOR, token), *_others(users)])
-    which = robot or robot_of(name)
-    body = WalkingBody(robots.load(which), name, options.map_of(name, map))
+    which, shown = robot or robot_of(name), panels(panel or ())
+    companions = Companions(name)
+    body = WalkingBody(robots.load(which), name, options.map_of(name, map), companions)
     commands, tls = CommandServer(body, known), options.encryption(certificate, key)
     with (
         CommandPlace(name) as place,
-        options.controllers(name, which, walk),
-        options.camera(name, camera),
+        contextlib.closing(companions),
         contextlib.closing(body),
         contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
     ):
+        options.begin_controllers(companions, which, walk)
+        options.begin_camera(companions, name, camera)
         serving = Serving(host, port, rcp, tls, silence, tuple(called or ()), on_a_desktop() if open is None else open)
-        asyncio.run(_serve_page(PageView(body, robots.load(which)), commands, serving, token, place))
+        view = PageView(body, robots.load(which), companions)
+        asyncio.run(_serve_page(view, shown, commands, serving, token, place))
 
 
 def _others(file: Path | None) -> list[User]:
@@ -127,14 +138,21 @@ def open_in_browser(address: str) -> None:
 
 
 async def _serve_page(
-    view: PageView, commands: CommandServer, serving: Serving, token: str, place: CommandPlace
+    view: PageView,
+    shown: Mapping[str, type[Panel]],
+    commands: CommandServer,
+    serving: Serving,
+    token: str,
+    place: CommandPlace,
 ) -> None:
+    from wholebody.operator.page.panels import Panels
     from wholebody.operator.page.server import PageServer
 
     cancel_when_told()
     host, tls = serving.host, serving.tls
     async with contextlib.AsyncExitStack() as stack:
-        page_server = PageServer(view, commands, host, serving.port, tls, serving.silence, serving.called)
+        running = Panels(shown, view.panel_context(), commands)
+        page_server = PageServer(view, commands, host, serving.port, tls, serving.silence, serving.called, running)
         server = await stack.enter_async_context(page_server)
         place.announce(f"the page at {server.address}")
         show(f"the page of '{view.name}' is at {server.address}#token={token}", flush=True)
@@ -191,16 +209,18 @@ def rcp(
         print(f"the secret of {new_user}, which is kept nowhere: {secret}", file=sys.stderr)
         return
     which = robot or robot_of(name)
-    body = WalkingBody(robots.load(which), name, options.map_of(name, map))
+    companions = Companions(name)
+    body = WalkingBody(robots.load(which), name, options.map_of(name, map), companions)
     commands = CommandServer(body, Users(options.users_of(users)), Rules(control_timeout=control_timeout))
     tls = options.encryption(certificate, key)
     with (
         CommandPlace(name) as place,
-        options.controllers(name, which, walk),
-        options.camera(name, camera, pictures=False),
+        contextlib.closing(companions),
         contextlib.closing(body),
         contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
     ):
+        options.begin_controllers(companions, which, walk)
+        options.begin_camera(companions, name, camera, pictures=False)
         asyncio.run(_serve_rcp(commands, host, port, tls, place))
 
 

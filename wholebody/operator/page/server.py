@@ -1,7 +1,7 @@
 """PageServer: the page, and a connection to each of its viewers. Nothing of it is in a control loop.
 
 A page speaks RCP: it sends lines to the command server and gets its answers; besides, it gets poses and pictures as
-bytes, and news as JSON.
+bytes, and news as JSON. Forms of panels come as JSON, too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import contextlib
 import ipaddress
 import json
 import logging
-import math
 import socket
 import ssl
 import time
@@ -25,7 +24,8 @@ from aiohttp import WSMsgType, web
 
 from wholebody.errors import WholebodyError
 from wholebody.operator.page import PORT, SILENCE
-from wholebody.operator.page.viewer import Kind, Viewer, command_news, machines
+from wholebody.operator.page.panels import SHOW_EVERY, Panels
+from wholebody.operator.page.viewer import Kind, Viewer, as_json, command_news, machines
 from wholebody.operator.rcp.command_server import CommandServer
 from wholebody.operator.rcp.server import LOCAL, UPDATE_EVERY
 
@@ -88,8 +88,10 @@ class PageServer:
         tls: ssl.SSLContext | None = None,
         silence: float = SILENCE,
         called: Iterable[str] = (),
+        panels: Panels | None = None,
     ) -> None:
         """`called` are names of this machine that browsers may ask for, besides its addresses and its own name."""
+        self._panels = panels
         self._silence = silence
         self._called = {each.lower() for each in ("localhost", socket.gethostname(), host, *called)}
         self._view, self._commands, self._host, self._port, self._tls = view, commands, host, port, tls
@@ -127,6 +129,7 @@ class PageServer:
             self._every(1 / PICTURES_PER_SECOND, self._show_picture),
             self._every(NEWS_EVERY, self._show_news),
             self._every(5 * NEWS_EVERY, self._show_health),
+            self._every(SHOW_EVERY, self._show_panels),
         ]
         self._tasks = [asyncio.create_task(each) for each in loops]
         return self
@@ -141,6 +144,8 @@ class PageServer:
                 await task
         for viewer in list(self.viewers):
             await viewer.close()
+        if self._panels is not None:
+            self._panels.end()
         if self._runner is not None:
             await self._runner.cleanup()
 
@@ -160,12 +165,16 @@ class PageServer:
 
     def _file(self, name: str) -> Callable[[web.Request], Any]:
         async def answer(request: web.Request) -> web.Response:
-            return web.Response(body=(STATIC / name).read_bytes(), content_type=TYPES[name], headers=SAFE)
+            found = web.Response(body=(STATIC / name).read_bytes(), content_type=TYPES[name], headers=SAFE)
+            found.enable_compression()  # half a megabyte takes 44 s at 100 kbit/s
+            return found
 
         return answer
 
     async def _robot(self, request: web.Request) -> web.Response:
-        return web.json_response({**self._view.drawing(), "machines": machines()}, headers=SAFE, dumps=as_json)
+        panels = [] if self._panels is None else self._panels.described()
+        described = {**self._view.drawing(), "machines": machines(), "panels": panels}
+        return web.json_response(described, headers=SAFE, dumps=as_json)
 
     async def _line(self, request: web.Request) -> web.StreamResponse:
         """A page's line, which only a page of ours may open."""
@@ -177,14 +186,20 @@ class PageServer:
         line = web.WebSocketResponse(max_msg_size=LONGEST, heartbeat=20.0)
         await line.prepare(request)
         session = self._commands.open(request.remote in LOCAL, time.monotonic(), self._silence, request.remote or "")
-        viewer = Viewer(line, session, request.transport)
+        viewer = Viewer(line, session, request.transport, "acknowledges" in request.query)
         self.viewers.add(viewer)
         viewer.show("session", json.dumps({"session": session.number}))
         try:
             async for message in line:
                 if message.type is not WSMsgType.TEXT:
                     break
-                self._commands.line(session, message.data, time.monotonic())
+                if message.data.isdecimal():
+                    viewer.got(int(message.data))
+                    continue
+                if message.data.startswith("{") and self._panels is not None:
+                    self._panels.hear(viewer, message.data)
+                else:
+                    self._commands.line(session, message.data, time.monotonic())
                 self._tell_all()
                 if session.closing:
                     break
@@ -239,26 +254,14 @@ class PageServer:
         if self.viewers:
             self._show("news", self._view.news())
 
+    def _show_panels(self) -> None:
+        if self._panels is not None:
+            self._panels.show(self.viewers)
+
     def _show(self, what: str, news: dict[str, Any]) -> None:
         text = as_json(news)
         for viewer in self.viewers:
             viewer.show(what, text)
-
-
-def as_json(news: Any) -> str:
-    """JSON as browsers read it, which know no NaN and no infinity: null is what nobody knows."""
-    try:
-        return json.dumps(news, allow_nan=False)
-    except ValueError:
-        return json.dumps(_finite(news), allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _is_address(name: str) -> bool:

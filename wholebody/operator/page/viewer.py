@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import math
 import struct
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -23,8 +29,21 @@ class Kind(IntEnum):
     PICTURE = 2
 
 
+SLACK = 0.5
+"""s by which what is on its way to a page may be later than at the fastest: then the line is full, and more waits here,
+where the newest of it counts, and not in the network, where it would come late."""
+MOST_UNDER_WAY = 65_536
+"""Bytes, whatever the line can take."""
 GOOD_BYE = 1.0
 """s that a page has to take its last lines."""
+
+
+@dataclass
+class Seen:
+    """What a page has seen of a panel that it has open: its state, and the last sample of its plot."""
+
+    version: int = -1
+    sample: int = 0
 
 
 class Viewer:
@@ -34,12 +53,21 @@ class Viewer:
     """
 
     def __init__(
-        self, socket: web.WebSocketResponse, session: Session, transport: asyncio.Transport | None = None
+        self,
+        socket: web.WebSocketResponse,
+        session: Session,
+        transport: asyncio.Transport | None = None,
+        acknowledges: bool = False,
     ) -> None:
+        """`acknowledges`: whether the page says how many messages it has got."""
+        self._acknowledges, self._acknowledged = acknowledges, 0
+        self._under_way: deque[tuple[float, int]] = deque()  # when each was sent, and how long it is
+        self._fastest = 1.0  # s there and back
         self.socket, self.session, self._transport = socket, session, transport
         self.lines: list[str] = []
         self._unsent = 0
-        self._newest: dict[str, str | bytes] = {}
+        self.panels: dict[str, Seen] = {}  # that it has open
+        self._newest: dict[str, str | bytes | Callable[[], str | None]] = {}
         self._something = asyncio.Event()
         self._task = asyncio.create_task(self._send())
         self._ending: asyncio.Task[None] | None = None
@@ -56,10 +84,27 @@ class Viewer:
         if self.session.closing:
             self._end()
 
-    def show(self, what: str, message: str | bytes) -> None:
-        """Send this instead of what of the same is not sent yet."""
+    def show(self, what: str, message: str | bytes | Callable[[], str | None]) -> None:
+        """Send this instead of what of the same is not sent yet; a function says what, if anything, once it can go."""
         self._newest[what] = message
         self._something.set()
+
+    def got(self, count: int) -> None:
+        """The page has got so many messages by now; a number that cannot be counts for nothing."""
+        fresh = min(count - self._acknowledged, len(self._under_way))
+        for _ in range(fresh):
+            sent, _ = self._under_way.popleft()
+            took = time.monotonic() - sent
+            self._fastest = min(self._fastest, took) if self._acknowledged else took
+            self._acknowledged += 1
+        self._something.set()
+
+    @property
+    def _has_room(self) -> bool:
+        """Whether the line takes more without what is sent coming late."""
+        way = self._under_way
+        in_time = not way or time.monotonic() < way[0][0] + self._fastest + SLACK
+        return in_time and sum(size for _, size in way) < MOST_UNDER_WAY
 
     def show_binary(self, kind: Kind, data: bytes) -> None:
         """The same, of numbers and pictures."""
@@ -93,19 +138,27 @@ class Viewer:
             self._transport.abort()
 
     async def _send(self) -> None:
+        """Lines at once; of all else one after the other, as long as there is room on the way."""
         with contextlib.suppress(ConnectionError, RuntimeError):
             while True:
                 await self._something.wait()
                 self._something.clear()
-                if self.lines:
-                    lines, self.lines, self._unsent = self.lines, [], 0
-                    await self.socket.send_str("\n".join(lines))
-                newest, self._newest = self._newest, {}
-                for message in newest.values():
-                    if isinstance(message, bytes):
-                        await self.socket.send_bytes(message)
-                    else:
-                        await self.socket.send_str(message)
+                while self.lines or (self._newest and self._has_room):
+                    if self.lines:
+                        lines, self.lines, self._unsent = self.lines, [], 0
+                        await self._put("\n".join(lines))
+                        continue
+                    message = self._newest.pop(next(iter(self._newest)))
+                    if (now := message() if callable(message) else message) is not None:
+                        await self._put(now)
+
+    async def _put(self, message: str | bytes) -> None:
+        if self._acknowledges:
+            self._under_way.append((time.monotonic(), len(message)))
+        if isinstance(message, bytes):
+            await self.socket.send_bytes(message)
+        else:
+            await self.socket.send_str(message)
 
 
 def command_news(commands: CommandServer) -> dict[str, Any]:
@@ -132,3 +185,19 @@ def machines() -> dict[str, Any]:
     """The machines of control and of orders, to be drawn."""
     tables = {"server": SERVER, "queue": QUEUE}
     return {name: {"states": Machine(table).states, "transitions": table} for name, table in tables.items()}
+
+
+def as_json(news: Any) -> str:
+    """JSON as browsers read it, which know no NaN and no infinity: null is what nobody knows."""
+    try:
+        return json.dumps(news, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(news), allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

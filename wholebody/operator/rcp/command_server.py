@@ -126,18 +126,31 @@ class CommandServer:
 
     def line(self, session: Session, line: str, now: float) -> None:
         """Answer a line."""
-        rate = self._rate(session)
-        session.allowance = min(rate, session.allowance + (now - session.heard) * rate)
-        session.heard, session.spared = now, False
         stops = line.upper().split() in STOPS
-        if session.allowance < 1.0 and not stops:
-            session.outbox.append(f"KO more than {rate:g} lines a second")
-            return
-        session.allowance = max(0.0, session.allowance - 1.0)
-        if session.awaited is not None and not stops:
+        if not self.hears(session, now) and not stops:
+            session.outbox.append(f"KO more than {self._rate(session):g} lines a second")
+        elif session.awaited is not None and not stops:
             session.held.append(line)
         else:
             self._take(session, line, now)
+
+    def hears(self, session: Session, now: float) -> bool:
+        """Whether it says no more than it may; it is there, in any case."""
+        rate = self._rate(session)
+        session.allowance = min(rate, session.allowance + (now - session.heard) * rate)
+        session.heard, session.spared = now, False
+        enough = session.allowance >= 1.0
+        session.allowance -= enough
+        return enough
+
+    def must_be_allowed(self, session: Session, role: Role) -> None:
+        """Refused unless a session may do what takes a role; an operator needs control for it, too."""
+        if not session.connected:
+            raise Refused("CONNECT <profile> comes first")
+        if role is Role.OPERATOR and session.role < Role.ADMINISTRATOR:
+            self._control_of.must_have(session)
+        if session.role < role:
+            raise Refused(f"only an {role.name.lower()} may do that")
 
     def update(self, now: float) -> None:
         """See who has been silent for too long, and hear the body."""

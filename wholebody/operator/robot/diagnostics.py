@@ -26,9 +26,16 @@ SILENT = 1.0
 
 
 class Diagnostics:
-    """Of the robot of a name; `doing` says what its walking controller does, and None if none runs."""
+    """Of the robot of a name.
 
-    def __init__(self, name: str, doing: Callable[[], Doing | None]) -> None:
+    doing   what its walking controller does, and None if none runs
+    fallen  what shows that it has fallen, and nothing if it has not
+    """
+
+    def __init__(
+        self, name: str, doing: Callable[[], Doing | None], fallen: Callable[[State], str] = lambda state: ""
+    ) -> None:
+        self._fallen = fallen
         self._state, self._report, self._doing = (
             Subscription(Names(name).state, State),
             Subscription(Names(name).report, Report),
@@ -58,6 +65,8 @@ class Diagnostics:
             now = time.monotonic()
             self._faults = {each: self._faults.get(each, now) for each in _faults(state)}
             yield from (each for each, since in self._faults.items() if now >= since + FAULTY)
+            if fallen := self._fallen(state):
+                yield fallen
         yield from self._of_legs()
 
     def _of_legs(self) -> Iterator[str]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import ssl
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from wholebody import messages, robots
@@ -19,8 +17,9 @@ from wholebody.errors import BadConfiguration, CommandsTaken, TooManyWriters, Un
 from wholebody.operator.map import Block, Map, read_map
 from wholebody.operator.rcp.users import ROLES, User, entry, read_users
 from wholebody.operator.rcp.users import Role as UserRole
-from wholebody.processes import lifecycle
-from wholebody.processes.registry import ARMS, CAMERA, WALK, Role, plan_of, process_of
+from wholebody.operator.robot.companions import Companions
+from wholebody.operator.robot.posture import footless
+from wholebody.processes.registry import ARMS, CAMERA, WALK, plan_of
 
 
 def map_of(name: str, file: Path | None) -> Map:
@@ -36,23 +35,12 @@ def map_of(name: str, file: Path | None) -> Map:
     return Map([Block(*each) for each in found if not each.stand], [Block(*each) for each in found if each.stand])
 
 
-@contextlib.contextmanager
-def controllers(name: str, robot: str, wanted: bool) -> Iterator[None]:
-    """Controllers of legs and arms beside us, unless they run already or none is wanted.
-
-    They move nothing before they are told, and come to a stand before they end.
-    """
-    with contextlib.ExitStack() as stack:
-        for role in (WALK, ARMS) if hands(robots.load(robot)) else (WALK,):
-            if wanted and process_of(role, name) is None:
-                stack.enter_context(_beside(role, name, robot))
-        yield
-
-
-def _beside(role: Role, name: str, robot: str, **options: str) -> contextlib.AbstractContextManager[lifecycle.Child]:
-    """A process of ours that ends with us; what it says is in the robot's log."""
-    log = lifecycle.log_file(Names(name).robot)
-    return lifecycle.beside(role, log=log, name=Names(name).robot, robot=robot, **options)
+def begin_controllers(companions: Companions, robot: str, wanted: bool) -> None:
+    """Controllers of legs and arms beside us, as far as it has any, unless they run already or none is wanted."""
+    model = robots.load(robot)
+    for role, able in ((WALK, not footless(model)), (ARMS, bool(hands(model)))):
+        if wanted and able:
+            companions.add(role, robot=robot)
 
 
 def _has_objects(scene: str) -> bool:
@@ -61,19 +49,15 @@ def _has_objects(scene: str) -> bool:
     return has_objects(scene)
 
 
-@contextlib.contextmanager
-def camera(name: str, wanted: bool, pictures: bool = True) -> Iterator[None]:
+def begin_camera(companions: Companions, name: str, wanted: bool, pictures: bool = True) -> None:
     """The camera of a simulated robot, drawn beside us; real ones have their own.
 
     If nobody wants pictures it is there to find objects, and only where there are any.
     """
     plan = plan_of(name)
     simulated = plan is not None and plan.behind == "simulator"
-    if plan is None or not (wanted and simulated and (pictures or _has_objects(plan.scene))):
-        yield
-        return
-    with _beside(CAMERA, name, plan.robot, scene=plan.scene):
-        yield
+    if plan is not None and wanted and simulated and (pictures or _has_objects(plan.scene)):
+        companions.add(CAMERA, robot=plan.robot, scene=plan.scene)
 
 
 def users_of(file: Path | None) -> list[User]:

@@ -8,9 +8,11 @@ from typing import Any
 
 from wholebody.drivers import Names
 from wholebody.operator.monitor.watcher import Watcher
+from wholebody.operator.page.forms import Field
+from wholebody.operator.page.panel import PanelContext
 from wholebody.operator.page.poses import Poses, drawing
+from wholebody.operator.robot.companions import Companions
 from wholebody.operator.robot.robot import WalkingBody
-from wholebody.operator.robot.settings import Listed
 from wholebody.operator.robot.subscriptions import StateMachines, TaskMarkers
 from wholebody.perception.camera_frames import Frames
 from wholebody.perception.objects import SeenObject
@@ -20,10 +22,9 @@ from wholebody.robots import Robot
 class PageView:
     """A RobotView (operator/page/server.py)."""
 
-    def __init__(self, body: WalkingBody, robot: Robot) -> None:
-        self.name, self._body, self._robot = body.name, body, robot
+    def __init__(self, body: WalkingBody, robot: Robot, companions: Companions) -> None:
+        self.name, self._body, self._robot, self._companions = body.name, body, robot, companions
         self._watcher = Watcher(body.name)
-        self._slides = {joint.name for joint in robot.moving if joint.kind == "prismatic"}
         self.poses = Poses(robot, Names(body.name), body.where.base_on_map).newest
         self._frames = Frames(body.name)
         self.picture = self._frames.newest
@@ -35,6 +36,10 @@ class PageView:
         return {
             **drawing(self._robot),
             "map": self._body.map.drawing(),
+            "cannot": {
+                "walk": self._body.footless,
+                "grasp": "this robot has no hands" if self._body.fetching is None else "",
+            },
             "movements": {name: each.directions for name, each in self._body.movements.items()},
         }
 
@@ -61,6 +66,7 @@ class PageView:
                 "bearing": doing.bearing.name.lower().replace("_", " "),
                 "trouble": doing.trouble,
             },
+            "cannot_walk": body.cannot_walk(),
             "held": "" if body.fetching is None else body.fetching.held,
             "seen": [_item(each, body) for each in body.search.all()],
             "markers": self._markers.newest(),
@@ -84,7 +90,7 @@ class PageView:
         picture = self._watcher.look()
         return {
             "health": {
-                "condition": picture.condition,
+                "condition": "fallen" if self._body.fallen() else picture.condition,
                 "robot": picture.robot or self.name,
                 "rate": picture.rate,
                 "missed": picture.missed,
@@ -97,13 +103,27 @@ class PageView:
                 ],
                 "faults": [f"{joint}: {faults}" for joint, faults in picture.faults],
             },
-            "joints": [
-                (each.name, each.position, each.command, each.effort, "m" if each.name in self._slides else "rad")
-                for each in picture.joints
-            ],
-            "events": [(each.age, each.name, each.text) for each in reversed(picture.events)],
-            "parameters": [_form(each) for each in self._body.live.listed()],
         }
+
+    def panel_context(self) -> PanelContext:
+        """What panels know of it."""
+        companions = self._companions
+        return PanelContext(self.name, self._robot, self._parameters, companions.all, companions.begin)
+
+    def _parameters(self) -> list[Field]:
+        return [
+            Field(
+                each.name,
+                each.value,
+                "" if each.about.unit == "1" else each.about.unit,
+                each.about.meaning,
+                each.about.lower,
+                each.about.upper,
+                each.about.choices,
+                "choice" if each.about.choices else "number",
+            )
+            for each in self._body.live.listed()
+        ]
 
 
 def _item(item: SeenObject, body: WalkingBody) -> dict[str, Any]:
@@ -116,18 +136,4 @@ def _item(item: SeenObject, body: WalkingBody) -> dict[str, Any]:
         "radius": item.radius,
         "accurate": item.accurate,
         "visible": item.visible,
-    }
-
-
-def _form(listed: Listed) -> dict[str, Any]:
-    about = listed.about
-    bounds = [each if math.isfinite(each) else None for each in (about.lower, about.upper)]
-    return {
-        "name": listed.name,
-        "value": listed.value,
-        "unit": about.unit,
-        "meaning": about.meaning,
-        "lower": bounds[0],
-        "upper": bounds[1],
-        "choices": about.choices,
     }

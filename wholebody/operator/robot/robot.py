@@ -16,20 +16,23 @@ from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.walking_goals import Doing
 from wholebody.drivers import Answer, Names
 from wholebody.drivers.boards import BoardClient
-from wholebody.errors import BadRobot, NoController, WholebodyError
+from wholebody.errors import BadRobot, NoController, Refused, WholebodyError
 from wholebody.messages import Verb
 from wholebody.operator.head import HeadMover
 from wholebody.operator.map import Map
 from wholebody.operator.rcp.body import Movement, Progress, Stage, Underway
 from wholebody.operator.rcp.commands import Drive, Goto, Handle, Move, Order, Position, Stop
+from wholebody.operator.robot.companions import Companions, StartUp
 from wholebody.operator.robot.diagnostics import Diagnostics, of_objects, of_place, of_state
 from wholebody.operator.robot.fetching import Fetching
 from wholebody.operator.robot.localization import Localization
 from wholebody.operator.robot.manipulation import Manipulation
 from wholebody.operator.robot.navigation import Legs, Navigation
 from wholebody.operator.robot.object_search import ObjectSearch
+from wholebody.operator.robot.posture import FallWatch, footless
 from wholebody.operator.robot.settings import BodySettings, LiveParameters
 from wholebody.operator.robot.steps import Step
+from wholebody.processes.registry import WALK
 from wholebody.robots import Robot
 from wholebody.services import Report
 from wholebody.services import Stage as Become
@@ -42,8 +45,14 @@ ANSWER_WITHIN = 1.0
 class WalkingBody:
     """A Body (operator/rcp/body.py). Controllers may come and go."""
 
-    def __init__(self, robot: Robot, name: str = "", map: Map | None = None) -> None:
+    def __init__(
+        self, robot: Robot, name: str = "", map: Map | None = None, companions: Companions | None = None
+    ) -> None:
+        """`companions` are the processes beside it; a walking controller among them that starts is waited for."""
         self.name = Names(name).robot
+        self._companions = companions or Companions(name)
+        self._fall = FallWatch(robot, self.name)
+        self.footless = footless(robot)
         self.map = map or Map()
         self.settings = BodySettings.of(robot)
         self.live = LiveParameters(self.name, self.settings.parameters())
@@ -57,7 +66,7 @@ class WalkingBody:
         self._asker = ThreadPoolExecutor(1, "resuming")
         self._resuming: tuple[Future[Answer], Future[str]] | None = None  # what was asked, and what is told of it
         self._held = False  # whether the daemon was told to hold every joint since somebody wanted to go on
-        self._diagnostics = Diagnostics(self.name, self.legs.doing)
+        self._diagnostics = Diagnostics(self.name, self.legs.doing, self._fall.complaint)
         self._steps: Iterator[Step] | None = None
         self._number = 0  # of the order that is done
         self._step: Step | None = None  # the part of it that is under way
@@ -77,10 +86,20 @@ class WalkingBody:
             return complaint
         doing = self.doing()
         if doing is None:
-            return "no walking controller runs, or not yet: it takes some seconds to start"
+            return self.cannot_walk()
         if doing.trouble:
             return f"{doing.trouble}; RESUME lets it stand up again, if it can"
         return self._way_complaint(order)
+
+    def cannot_walk(self) -> str:
+        """Why it cannot walk, whatever is asked; a controller that starts is waited for, which is no reason."""
+        if self.footless:
+            return self.footless
+        if self.doing() is not None or self._companions.waits_for(WALK):
+            return ""
+        if self._companions.knows(WALK):
+            return "the walking controller has ended: start it again, on the page or by wholebody process walk"
+        return "no walking controller runs"
 
     def strategies(self, order: Order) -> Sequence[str]:
         """Which thing is meant, or which arm shall do it; walking leaves nothing to decide."""
@@ -97,8 +116,12 @@ class WalkingBody:
                 self._steps, self._head_turning = None, True
             elif goes_on and isinstance(order, Drive):
                 self._step = self._navigation().drive(order)
+            elif (
+                isinstance(order, Drive) and self._legs_start() and not (order.forward or order.leftward or order.turn)
+            ):
+                self._finish(Stage.COMPLETED, "before it began")
             else:
-                self._steps = self._steps_for(order, strategy)
+                self._steps = self._once_up(order, strategy)
                 self._go_on()
         except WholebodyError as error:
             self._fail(str(error))
@@ -145,7 +168,8 @@ class WalkingBody:
             self._see_head()
         elif self._step is not None:
             try:
-                self.legs.connected()
+                if not isinstance(self._step, StartUp):
+                    self.legs.connected()
                 self._see(self._step.reports())
             except WholebodyError as error:
                 self._fail(str(error))
@@ -163,6 +187,11 @@ class WalkingBody:
     def doing(self) -> Doing | None:
         """What the walking controller does; None if none runs."""
         return self.legs.doing()
+
+    def fallen(self) -> str:
+        """What shows that it has fallen; empty if nothing does."""
+        state = self.where.state()
+        return "" if state is None else self._fall.complaint(state)
 
     def underway(self) -> Underway | None:
         """What it does for the order, and how long that will take."""
@@ -239,6 +268,17 @@ class WalkingBody:
             return ""
         way = self._navigation().way(order.x, order.y)
         return f"{way.block.name} is in the way" if way.block is not None and not way.occupied else ""
+
+    def _legs_start(self) -> bool:
+        return self.doing() is None and self._companions.waits_for(WALK)
+
+    def _once_up(self, order: Order, strategy: str) -> Iterator[Step]:
+        """Wait for a walking controller that starts; whether the order can be done is asked again then."""
+        if self._legs_start():
+            yield StartUp(self._companions, WALK)
+            if wrong := self.complaint(order):
+                raise Refused(wrong)
+        yield from self._steps_for(order, strategy)
 
     def _steps_for(self, order: Order, strategy: str) -> Iterator[Step]:
         navigation = self._navigation()

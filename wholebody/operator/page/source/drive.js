@@ -25,14 +25,16 @@ export class Drive {
 
   watch(button) {
     const direction = button.dataset.drive.split(" ").map(Number);
+    const may = () => this.enabled && !button.hasAttribute("aria-disabled");
     button.addEventListener("pointerdown", (event) => {
+      if (!may()) return;
       button.setPointerCapture(event.pointerId);
       this.hold(button, direction);
     });
     for (const end of ["pointerup", "pointercancel", "lostpointercapture"])
       button.addEventListener(end, () => this.release(button));
     button.addEventListener("keydown", (event) => {
-      if (event.code !== "Space" && event.code !== "Enter") return;
+      if ((event.code !== "Space" && event.code !== "Enter") || !may()) return;
       event.preventDefault();
       if (!event.repeat) this.hold(button, direction);
     });

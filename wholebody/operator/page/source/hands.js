@@ -1,12 +1,13 @@
 // What there is to go to, take, use and put down, as a list that keys reach, too: objects that were seen, what a hand
 // holds, and places of the map.
-import { element, rounded } from "./elements.js";
+import { allow, element, rounded } from "./elements.js";
 
 const VERBS = { GOTO: "go to", GRAB: "grasp", USE: "use", DROP: "put down" };
 
 export class Hands {
-  constructor(say, { objects }) {
-    Object.assign(this, { say, objects, rows: new Map() });
+  /** handless: why it cannot take anything, if so */
+  constructor(say, { objects }, handless) {
+    Object.assign(this, { say, objects, handless, rows: new Map() });
     element("command").onsubmit = (event) => {
       event.preventDefault();
       const typed = element("typed").value.trim();
@@ -28,7 +29,7 @@ export class Hands {
     for (const [name, [verbs, text]] of wanted) {
       const row = this.rows.get(`${name} ${verbs}`) ?? this.make(name, verbs);
       if (row.text.textContent !== text) row.text.textContent = text;
-      for (const button of row.buttons) button.disabled = !mine;
+      for (const button of row.buttons) allow(button, (button.dataset.verb !== "GOTO" && this.handless) || (mine ? "" : "take control first"));
     }
   }
 
@@ -37,6 +38,7 @@ export class Hands {
     const text = document.createElement("span");
     const buttons = verbs.map((verb) => {
       const button = Object.assign(document.createElement("button"), { textContent: VERBS[verb], className: "small" });
+      button.dataset.verb = verb;
       button.setAttribute("aria-label", `${VERBS[verb]} ${name}`);
       button.onclick = () => this.say(`${verb} OBJECT(${name})`);
       return button;

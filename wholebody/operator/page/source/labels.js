@@ -14,6 +14,7 @@ export class Labels {
     const label = Object.assign(document.createElement("span"), { textContent: text, className: "label" });
     this.inside.append(label);
     this.shown.set(object, { label, up, width: label.offsetWidth, height: label.offsetHeight });
+    label.hidden = true; // until it has a place
   }
 
   remove(object) {

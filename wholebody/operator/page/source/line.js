@@ -14,7 +14,7 @@ export class Line {
   open() {
     this.hears.state("connecting");
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    this.tell("open", `${scheme}://${location.host}/line`);
+    this.tell("open", `${scheme}://${location.host}/line?acknowledges`);
   }
 
   tell(what, data) {
@@ -76,6 +76,10 @@ export class Line {
     if (!this.isOpen) return false;
     this.tell("say", line);
     return true;
+  }
+
+  send(object) {
+    if (this.isOpen) this.tell("say", JSON.stringify(object));
   }
 
   login(user, token) {

@@ -1,7 +1,7 @@
 // The map: walls, objects, the robot and which way it faces; a click is a goal. Arrow keys and Enter choose one, too.
+import { COLORS } from "./colors.js";
 import { free } from "./labels.js";
 
-const INK = { wall: "#adb5bd", object: "#fab005", robot: "#4dabf7", goal: "#e8590c", seen: "#da77f2", grid: "#343a40", far: "#ced4da", page: "#1a1d21" };
 export const SIDES = ["ahead", "left", "behind", "right"];
 
 export class GroundMap {
@@ -72,23 +72,23 @@ export class GroundMap {
     const here = this.screen(this.place, view);
     this.words = [{ x: here[0] - 9, y: here[1] - 9, w: 18, h: 18 }]; // none on the robot
     this.grid(view);
-    for (const wall of this.walls) this.block(wall, INK.wall, view);
-    for (const object of this.objects) this.block(object, INK.object, view);
+    for (const wall of this.walls) this.block(wall, COLORS.wall, view);
+    for (const object of this.objects) this.block(object, COLORS.place, view);
     this.distances(view);
     for (const item of this.seen) this.item(item, view);
-    context.strokeStyle = INK.robot;
+    context.strokeStyle = COLORS.robot;
     context.globalAlpha = 0.5;
     context.beginPath();
     for (const point of this.trail) context.lineTo(...this.screen(point, view));
     context.stroke();
     context.globalAlpha = 1;
-    for (const [point, ink] of [[this.goal, INK.goal], [this.cursor, "#fff"]]) if (point) this.cross(point, ink, view);
+    for (const [point, ink] of [[this.goal, COLORS.goal], [this.cursor, "#fff"]]) if (point) this.cross(point, ink, view);
     this.robot(view);
   }
 
   grid(view) {
     const { context } = this;
-    context.strokeStyle = INK.grid;
+    context.strokeStyle = COLORS.grid;
     context.beginPath();
     const [across, down] = [view.w / view.scale / 2, view.h / view.scale / 2];
     for (let y = Math.ceil(view.y - across); y <= view.y + across; y += 1) {
@@ -114,23 +114,24 @@ export class GroundMap {
     context.restore();
   }
 
-  item({ name, position: [x, y], radius, deviation }, view) {
+  item({ name, position: [x, y], radius, deviation, accurate }, view) {
     const { context } = this;
     const at = this.screen({ x, y }, view);
-    context.fillStyle = context.strokeStyle = INK.seen;
+    const ink = accurate ? COLORS.sure : COLORS.unsure;
+    context.fillStyle = context.strokeStyle = ink;
     context.beginPath();
     context.arc(...at, Math.max(3, radius * view.scale), 0, 2 * Math.PI);
     context.fill();
     context.beginPath();
     context.arc(...at, Math.max(5, (radius + 2 * deviation) * view.scale), 0, 2 * Math.PI);
     context.stroke();
-    this.say(name, at, INK.seen, view);
+    this.say(name, at, ink, view);
   }
 
   /** Lines to what is ahead, to the left, behind and to the right, and how far that is. */
   distances(view) {
     const { context, place } = this;
-    context.strokeStyle = INK.far;
+    context.strokeStyle = COLORS.far;
     context.setLineDash([2, 4]);
     SIDES.forEach((side, quarter) => {
       const far = place.around?.[side] ?? null;
@@ -141,7 +142,7 @@ export class GroundMap {
       context.moveTo(...at(0));
       context.lineTo(...at(1));
       context.stroke();
-      this.say(far.toFixed(2), at(0.6), INK.far, view);
+      this.say(far.toFixed(2), at(0.6), COLORS.far, view);
     });
     context.setLineDash([]);
   }
@@ -151,7 +152,7 @@ export class GroundMap {
     const { context } = this;
     context.save();
     context.setLineDash([]);
-    Object.assign(context, { font: "11px system-ui, sans-serif", fillStyle: ink, strokeStyle: INK.page, lineWidth: 3 });
+    Object.assign(context, { font: "11px system-ui, sans-serif", fillStyle: ink, strokeStyle: COLORS.page, lineWidth: 3 });
     const w = context.measureText(text).width;
     const box = free({ x: x - w / 2, y: y - 17, w, h: 10 }, this.words, view.w, view.h);
     this.words.push(box);
@@ -180,7 +181,7 @@ export class GroundMap {
     context.save();
     context.translate(...this.screen(this.place, view));
     context.rotate(-this.place.yaw);
-    context.fillStyle = INK.robot;
+    context.fillStyle = COLORS.robot;
     context.beginPath();
     context.moveTo(0, -13);
     context.lineTo(9, 9);

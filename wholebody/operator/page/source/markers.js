@@ -1,9 +1,10 @@
-// Task markers: where the tasks of running controllers want objects to be, in yellow, and where those are, in white; each
-// a ball if a place counts, axes if a turn does, an arrow if a direction does. A yellow ball can be dragged.
+// Task markers: where the tasks of running controllers want objects to be, in orange, and where those are, in white; each
+// a ball if a place counts, axes if a turn does, an arrow if a direction does. An orange ball can be dragged.
 import * as THREE from "three";
 import { DragControls } from "three/addons/controls/DragControls.js";
+import { COLORS } from "./colors.js";
 
-const [GOAL, ACTUAL] = [0xfab005, 0xf1f3f5];
+const [GOAL, ACTUAL] = [COLORS.goal, COLORS.actual];
 const LONG = 0.12; // m, of axes and arrows
 
 export class Markers {

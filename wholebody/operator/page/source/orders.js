@@ -1,5 +1,5 @@
 // Orders: who has control, what goes on, what waits and can be cancelled, what has to be decided, what became of what.
-import { element, item } from "./elements.js";
+import { allow, element, item } from "./elements.js";
 
 const WORDS = { QUEUED: "waits", STARTED: "goes on", COMPLETED: "done", FAILED: "failed", INTERRUPTEDBY: "interrupted by" };
 
@@ -10,8 +10,7 @@ export class Orders {
   }
 
   role(role) {
-    this.mayControl = role !== "observer";
-    element("control").disabled = !this.mayControl;
+    allow(element("control"), role === "observer" ? "log in with a token first" : "");
   }
 
   show(commands, session, underway) {
@@ -55,7 +54,8 @@ export class Orders {
   }
 
   cancel(number, line) {
-    const cancel = Object.assign(document.createElement("button"), { textContent: "cancel", className: "small", disabled: !this.mine });
+    const cancel = Object.assign(document.createElement("button"), { textContent: "cancel", className: "small" });
+    allow(cancel, this.mine ? "" : "take control first");
     cancel.setAttribute("aria-label", `cancel ${number}: ${line}`);
     cancel.onclick = () => this.say(`CANCEL ${number}`);
     return cancel;
@@ -81,7 +81,8 @@ export class Orders {
     if (asks) element("decision").scrollIntoView({ block: "center" });
     element("choices").replaceChildren(
       ...choices.map((each) => {
-        const button = Object.assign(document.createElement("button"), { textContent: each, disabled: !this.mine });
+        const button = Object.assign(document.createElement("button"), { textContent: each });
+        allow(button, this.mine ? "" : "take control first");
         button.onclick = () => this.say(`USE STRATEGY FOR ${current} ${each}`);
         return button;
       }),

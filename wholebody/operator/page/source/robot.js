@@ -1,5 +1,6 @@
 // A robot in the scene: its links by the joints between them, and the shapes on them.
 import * as THREE from "three";
+import { COLORS } from "./colors.js";
 
 const shapes = {
   box: ([x, y, z]) => new THREE.BoxGeometry(x, y, z),
@@ -22,7 +23,7 @@ export class Robot {
     const links = new Map();
     const material = ghost
       ? new THREE.MeshStandardMaterial({
-          ...{ color: 0xe8590c, transparent: true, opacity: 0.28, depthWrite: false },
+          ...{ color: COLORS.goal, transparent: true, opacity: 0.28, depthWrite: false },
           ...{ polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 }, // behind the robot, where both are
         })
       : new THREE.MeshStandardMaterial({ color: 0xced4da, roughness: 0.55, metalness: 0.15 });

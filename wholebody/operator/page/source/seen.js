@@ -1,9 +1,9 @@
 // Objects that were seen, in the 3D view: each as thick as it looks, with its name, in a ball where it is with 95 %.
 import * as THREE from "three";
+import { COLORS } from "./colors.js";
 
 const HEIGHT = 0.24; // m; how tall an object is nobody has measured
 const SIGMAS = 2.8; // of a ball that has 95 % of a normal distribution in three dimensions
-const [SURE, UNSURE] = [0x69db7c, 0xffd43b];
 
 export class SeenObjects {
   constructor(view) {
@@ -26,7 +26,7 @@ export class SeenObjects {
     group.position.set(...position);
     post.scale.set(radius, HEIGHT, radius);
     ball.scale.setScalar(radius + SIGMAS * deviation);
-    for (const each of [post, ball]) each.material.color.set(accurate ? SURE : UNSURE);
+    for (const each of [post, ball]) each.material.color.set(accurate ? COLORS.sure : COLORS.unsure);
     post.material.opacity = visible ? 0.9 : 0.4;
   }
 

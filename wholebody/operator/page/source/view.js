@@ -2,6 +2,7 @@
 // changed, and so seldom that there is time left for keys: a machine without a graphics card takes long for a picture.
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { COLORS } from "./colors.js";
 import { Labels } from "./labels.js";
 
 const FASTEST = 40; // ms from picture to picture, at least
@@ -32,6 +33,7 @@ export class View {
     this.frames = 0;
     this.next = this.asked = this.pace = 0;
     this.aside = 0;
+    this.behind = false;
     this.changed = true;
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     this.renderer?.setAnimationLoop(() => this.draw());
@@ -57,13 +59,18 @@ export class View {
     this.changed = true;
   }
 
+  lookFromBehind(behind) {
+    this.behind = behind;
+    this.controls.enableRotate = !behind;
+  }
+
   show(object, visible) {
     object.visible = visible;
     this.changed = true;
   }
 
   addBlocks({ walls, objects }) {
-    const material = new THREE.MeshStandardMaterial({ color: 0x868e96, transparent: true, opacity: 0.35, depthWrite: false });
+    const material = new THREE.MeshStandardMaterial({ color: COLORS.place, transparent: true, opacity: 0.35, depthWrite: false });
     for (const { x, y, length, width, yaw } of [...walls, ...objects]) {
       const block = new THREE.Mesh(new THREE.BoxGeometry(length, width, 0.6), material);
       block.position.set(x, y, 0.3);
@@ -72,7 +79,17 @@ export class View {
     }
   }
 
-  follow(x, y) {
+  /** Goes along with the robot; from behind, it turns with it, too, and looks over its shoulders. */
+  follow(x, y, yaw) {
+    if (this.behind) {
+      const [ahead, aside] = [Math.cos(yaw), Math.sin(yaw)];
+      const height = this.controls.target.z;
+      this.controls.target.set(x + 0.8 * ahead, y + 0.8 * aside, height);
+      this.camera.position.set(x - 2.2 * ahead, y - 2.2 * aside, height + 1.1);
+      this.controls.update();
+      this.changed = true;
+      return;
+    }
     const [dx, dy] = [x - this.controls.target.x, y - this.controls.target.y];
     if (Math.hypot(dx, dy) > 0.02) {
       this.controls.target.x += dx;

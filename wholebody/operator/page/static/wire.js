@@ -6,18 +6,22 @@ const DEAF = 4000; // ms without a word of the robot after which the line counts
 
 let socket = null;
 let [answered, heard] = [0, 0];
+let got = 0; // messages; the robot sends no more than a slow line can take when it knows
+let introduced = false; // before who it is, a page has no word to say
 const busy = new Map(); // kinds of bytes that the page has not taken yet, and the newest of each that came since
 
 const tell = (what, data, transfer = []) => postMessage({ what, data }, transfer);
 
 function open(address) {
   heard = performance.now();
+  [introduced, got] = [false, 0];
   socket = new WebSocket(address);
   socket.binaryType = "arraybuffer";
   socket.onopen = () => tell("open");
   socket.onclose = () => cut();
   socket.onmessage = ({ data }) => {
     heard = performance.now();
+    socket.send(String(++got));
     if (typeof data === "string") tell("text", data);
     else show(new Uint32Array(data, 0, 1)[0], data);
   };
@@ -49,12 +53,15 @@ onmessage = ({ data: { what, data } }) => {
   if (what === "open") open(data);
   if (what === "cut") cut();
   if (what === "taken") taken(data);
-  if (what === "say" && socket?.readyState === WebSocket.OPEN) socket.send(data);
+  if (what === "say" && socket?.readyState === WebSocket.OPEN) {
+    introduced = true;
+    socket.send(data);
+  }
 };
 
 setInterval(() => {
   const now = performance.now();
   tell("there?");
   if (socket && now - heard > DEAF) cut();
-  if (socket?.readyState === WebSocket.OPEN && now - answered < HUNG) socket.send("OK");
+  if (introduced && socket?.readyState === WebSocket.OPEN && now - answered < HUNG) socket.send("OK");
 }, WORD);

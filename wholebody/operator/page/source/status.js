@@ -1,4 +1,4 @@
-// Health, joints, events and situation: what is shown and not touched.
+// Who is connected, where the robot is and how it is: what is shown and not touched.
 import { element, item, rounded } from "./elements.js";
 import { SIDES } from "./map.js";
 
@@ -6,11 +6,7 @@ const FEET = { left: "walks, on the left foot", right: "walks, on the right foot
 
 const OLD = 1; // s after which a picture is not what the camera sees
 
-export class Panel {
-  constructor() {
-    this.rows = new Map();
-  }
-
+export class Status {
   connection(state) {
     const texts = { connecting: "connecting…", connected: "connected", lost: "connection lost – trying again" };
     element("connection").textContent = texts[state];
@@ -23,14 +19,14 @@ export class Panel {
     element("login").hidden = role !== "observer";
   }
 
-  situation({ place, head, legs }) {
+  situation({ place, head, legs, cannot_walk }) {
     element("position").textContent = `${rounded(place.x, 2)}, ${rounded(place.y, 2)} m`;
     element("sure").textContent = `${rounded(100 * place.confidence, 0)} %`;
     element("heading").textContent = `${rounded((180 / Math.PI) * place.yaw, 0)}°`;
     element("speed").textContent = `${rounded(place.speed, 2)} m/s`;
     for (const side of SIDES) element(side).textContent = place.around[side] === null ? "free" : rounded(place.around[side], 2);
     element("looks").textContent = `${rounded((180 / Math.PI) * head.pan, 0)}° left, ${rounded((180 / Math.PI) * head.tilt, 0)}° up`;
-    element("legs").textContent = legs === null ? "no walking controller" : legs.trouble || (legs.standing ? "stands" : FEET[legs.bearing] ?? legs.bearing);
+    element("legs").textContent = legs === null ? cannot_walk || "the walking controller starts" : legs.trouble || (legs.standing ? "stands" : FEET[legs.bearing] ?? legs.bearing);
   }
 
   /** seconds; null if there was never a picture */
@@ -44,8 +40,8 @@ export class Panel {
 
   health({ condition, robot, rate, missed, age, controllers, faults, stopped }) {
     element("robot").textContent = robot;
-    element("condition").textContent = stopped ? "stopped" : condition;
-    document.body.dataset.condition = stopped ? "stopped" : condition;
+    element("condition").textContent = condition;
+    document.body.dataset.condition = condition.split(/[ ,]/)[0];
     element("rate").textContent = `${rounded(rate, 0)} Hz`;
     element("missed").textContent = missed;
     element("age").textContent = age === null ? "no state" : `${rounded(1000 * age, 0)} ms`;
@@ -53,28 +49,6 @@ export class Panel {
     element("controllers").textContent = moved.length ? moved.join(", ") : "nobody";
     element("resume").hidden = !stopped;
     element("faults").replaceChildren(...faults.map((fault) => item(fault)));
-  }
-
-  joints(joints) {
-    const body = element("joints");
-    for (const [name, position, reference, effort, unit] of joints) {
-      if (!this.rows.has(name)) {
-        const row = body.insertRow();
-        row.insertCell().textContent = name;
-        this.rows.set(name, [row.insertCell(), row.insertCell(), row.insertCell()]);
-      }
-      const [is, told, pushes] = this.rows.get(name);
-      is.textContent = `${rounded(position, 3)} ${unit}`;
-      told.textContent = rounded(reference, 3);
-      pushes.textContent = rounded(effort, 1);
-    }
-  }
-
-  events(events) {
-    const text = JSON.stringify(events.map(([, name, what]) => [name, what]));
-    if (text === this.seen) return;
-    this.seen = text;
-    element("log").replaceChildren(...events.map(([age, name, what]) => item(["time", `${rounded(age, 0)} s ago`], " ", ["b", name], ` ${what}`)));
   }
 
   /** What the robot has noticed; beside what it asks, the last of it is what it asks about. */
