@@ -15,8 +15,6 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
-import numpy as np
-
 from wholebody import messages
 from wholebody.channels import Channel, Reader, directory
 from wholebody.drivers.interface import check_period
@@ -32,6 +30,7 @@ from wholebody.errors import (
     closest,
 )
 from wholebody.messages import Mode, Reference, Silence, State, Tick
+from wholebody.messages.bounds import DECLARED_PERIOD, LEASE_PERIOD
 from wholebody.robots.robot import Robot
 
 SLICE = 1.0
@@ -94,10 +93,10 @@ class Connection:
         filtered: bool = False,
         timeout: float = 5.0,
     ) -> None:
-        if not (np.isfinite(period) and period >= 0):
-            raise BadPeriod(f"a controller's period of {period} s; give seconds, or 0 to declare none")
         if lease and period == 0:
             raise BadPeriod("a lease needs a declared period (period=…): a controller that dies must lose it")
+        if period != 0 and (complaint := (LEASE_PERIOD if lease else DECLARED_PERIOD).complaint(period)):
+            raise BadPeriod(f"{complaint}, or 0 to declare none")
         self._names = names = Names(robot)
         self._states, self._reader = _running(names, timeout)
         self.joints = messages.labels(self._reader.message.dtype)
