@@ -137,6 +137,13 @@ def test_efforts_that_cancel_out_are_not_saturated_though_each_alone_is_beyond_t
     assert joint.refused(Refusal.TOO_STRONG) == 0
 
 
+def test_a_target_of_an_endless_joint_that_no_board_could_hold_is_brought_near():
+    joint = one_joint(lower=-np.inf, upper=np.inf)
+    joint.want(Mode.IMPEDANCE, position=1e300, effort=3.0)
+    assert joint.command.position[0] == 0.0
+    assert joint.effort_made()[0] == 3.0
+
+
 def test_a_target_beyond_the_range_keeps_its_effort():
     joint = one_joint()
     joint.at(0.9)
@@ -188,8 +195,9 @@ def test_a_joint_that_is_pushed_out_of_its_range_is_stopped_at_its_end(mode, pus
     path = motor.run(400, mode, effort=push)
     assert np.abs(path[:, 0]).max() < 1.0 + 0.005
     assert np.abs(path[:, 1]).max() < 1.2 * 5.0 + 1.0  # it gains 1 rad/s in a period
-    assert path[-1, 2]
+    assert path[-100:, 2].all()  # as long as it is pushed
     assert path[-1, 1] == pytest.approx(0.0, abs=1e-3)
+    assert abs(path[-1, 0]) > 0.95  # it is braked towards the end, not before
     bare = Motor(one_joint(), gated=False).run(400, mode, effort=push)
     assert np.abs(bare[:, 0]).max() > 1.5
 
@@ -206,6 +214,15 @@ def test_a_load_that_its_controller_does_not_carry_cannot_take_a_joint_out_of_it
     path = Motor(one_joint(), load=5.0).run(600, Mode.EFFORT, effort=-1.0)
     assert path[:, 0].max() < 1.0 + 0.006  # its own servo gives way by 5/1000
     assert path[-1, 2]
+
+
+def test_a_joint_that_is_taken_over_is_free_as_soon_as_it_is_told_a_position():
+    motor = Motor(one_joint())
+    motor.run(200, Mode.EFFORT, effort=5.0)
+    path = motor.run(200, Mode.POSITION, position=0.2)
+    assert not path[:, 2].any()
+    assert not motor.joint.gate.taken.any()
+    assert path[-1, 0] == pytest.approx(0.2, abs=1e-3)
 
 
 def test_a_limp_joint_at_its_end_is_free_again_after_a_moment():
@@ -240,6 +257,16 @@ def test_a_controller_that_stays_within_the_limits_is_never_disturbed():
         position, velocity = 0.45 * (1 - np.cos(0.02 * k)), 1.8 * np.sin(0.02 * k)
         motor.cycle(Mode.IMPEDANCE, position=position, velocity=velocity, stiffness=60.0, damping=2.0)
     assert np.abs(np.array(motor.path)[:, 0]).max() > 0.85
+    assert motor.joint.gate.refused.sum() == 0
+
+
+def test_a_joint_that_its_controller_brakes_in_time_is_left_to_it():
+    motor = Motor(one_joint())
+    motor.q, motor.v = 0.8, 4.0  # going on like this it would be at its end in 50 ms
+    motor.joint.at(0.8, 4.0)
+    path = motor.run(13, Mode.EFFORT, effort=-6.0)
+    assert (path[:, 0] + 0.05 * path[:, 1]).max() > 1.005
+    assert path[:, 0].max() < 0.95
     assert motor.joint.gate.refused.sum() == 0
 
 

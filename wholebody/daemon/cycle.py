@@ -89,8 +89,7 @@ class Cycle:
         self._fights: set[int] = set()
         self._taken_lately = np.zeros(len(robot.moving), np.uint8)  # since the last report: why
         self._told_taken: dict[int, float] = {}  # joints of which everybody was told, and when they were taken last
-        for text in limits.said:
-            channels.tell("limits", text)
+        self._unsaid = limits.said  # until the first report: by then somebody may listen
 
     def begin(self) -> None:
         """Take over from the encoders: what the robot does now is the first command, so nothing jumps."""
@@ -249,6 +248,9 @@ class Cycle:
             self.channels.tell("boards", text)
         self._tell_fights()
         self._tell_taken(instant)
+        for text in self._unsaid:
+            self.channels.tell("limits", text)
+        self._unsaid = ()
 
     def _tell_fights(self) -> None:
         contested = self.merging.contested(FIGHT_WITHIN)
