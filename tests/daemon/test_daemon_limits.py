@@ -76,7 +76,8 @@ def attack_a_running_daemon(references, folder):
     """How many commands the driver of a daemon got meanwhile, in which modes, and the laws that they broke."""
     kept, rng = folder / "written.npz", np.random.default_rng(4)
     limits = safe_limits(ROBOT, ServoBody.servo_period)
-    environment = os.environ | {"PYTHONPATH": str(RIGS)}
+    path = os.pathsep.join([str(RIGS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = os.environ | {"PYTHONPATH": path}
     with subprocess.Popen([sys.executable, "-c", DAEMON, str(kept)], env=environment) as child:
         try:
             with (
