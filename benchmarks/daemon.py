@@ -10,6 +10,8 @@ that changed by more than the joint's velocity limit allows. Missed cycles are c
 which nothing happens, taken in turns of a few seconds, because a machine that is shared stops the loop in bursts;
 `…_woken_late` are the misses that began with a wake-up more than half a period late, before the loop had done anything.
 Budgets have as yardsticks a byte's round trip between two threads (`round_trip`) and a process with numpy alone.
+`gate_…` is the CPU of the gate alone in a cycle, all joints following positions or impedances, in turns with that of
+v0.1.0, which let impedances pass.
 `handshake` is a period of 5 ms with a simulator in lock-step, in two processes and as fast as they can.
 """
 
@@ -30,6 +32,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import handshake
+from benchmarks.kernels import timed
+from benchmarks.old_tree import new_tree, old_daemon_tree
 from benchmarks.processes import Helper, private_channels
 from benchmarks.report import RATIO, SHARE, Budget, Progress, Report, Section, Timing, part
 from benchmarks.yardsticks import Beside, round_trip
@@ -42,6 +46,8 @@ PERIOD = 0.005
 ROBOT = "hubo2plus"
 GRAIN = 2.0**-22
 """rad. A controller counts in these: small enough for the gate, and exact."""
+GATES, GATE_LIMIT = ("gate_positions", "gate_impedances"), 1.5
+"""Medians, over those of v0.1.0."""
 RATES = {"1_hz": 1.0, "50_hz": 50.0, "200_hz": 200.0, "1_khz": 1000.0, "10_khz": 10000.0, "irregular": 0.0}
 
 _DAEMON = f"""
@@ -89,6 +95,10 @@ def run(quick: bool, progress: Progress) -> Report:
         report.sections.append(Section("controllers at other rates", other_rates(quick, part(progress, 0.5, 0.7))))
         progress("kill -9", 0.7)
         report.sections.append(Section("kill -9 of controllers", killings(2 if quick else 20, 10, 0.3)))
+    trees = {"new": new_tree(), "old": old_daemon_tree()}
+    report.sections.append(timed(trees, GATES, 10 if quick else 40, part(progress, 0.85, 0.9)))
+    for name in GATES:
+        report.limit_ratio(f"{name}_new", f"{name}_old", GATE_LIMIT)
     report.sections.append(handshake.section(quick, part(progress, 0.9, 1.0)))
     report.sections.append(Section("yardsticks", {"round_trip": trips.timing, "memory_of_numpy": memory_of_numpy()}))
     report.limit_ratio("work", "round_trip", 20.0)

@@ -45,7 +45,7 @@ def run(quick: bool, progress: Progress) -> Report:
     report = Report()
     progress("the old tree is made ready", 0.0)
     trees = {"new": new_tree(), "old": old_tree()}
-    report.sections.append(timed(trees, 8 if quick else 40, part(progress, 0.05, 0.7)))
+    report.sections.append(timed(trees, tuple(LIMITS), 8 if quick else 40, part(progress, 0.05, 0.7)))
     for name, limit in LIMITS.items():
         report.limit_ratio(f"{name}_new", f"{name}_old", limit)
     progress("imports and memory", 0.7)
@@ -94,14 +94,14 @@ def _said(tree: Tree, *order: str) -> str:
     return done.stdout
 
 
-def timed(trees: dict[str, Tree], rounds: int, progress: Progress) -> Section:
-    """All work, batch by batch in turns on one core."""
+def timed(trees: dict[str, Tree], works: tuple[str, ...], rounds: int, progress: Progress) -> Section:
+    """Some work, batch by batch in turns on one core."""
     core = max(os.sched_getaffinity(0))
     results: dict[str, Timing | float] = {}
     with ExitStack() as stack:
         workers = {name: stack.enter_context(Worker(tree, core)) for name, tree in trees.items()}
-        for number, work in enumerate(LIMITS):
-            progress(work.replace("_", " "), number / len(LIMITS))
+        for number, work in enumerate(works):
+            progress(work.replace("_", " "), number / len(works))
             for worker in workers.values():
                 worker.ask(f"prepare {work}")
             samples: dict[str, list[float]] = {name: [] for name in workers}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +52,30 @@ def old_tree() -> Tree:
     said = subprocess.run([str(TREE / "tools" / "old_tree")], stdout=subprocess.PIPE, text=True, check=True).stdout
     path, python = said.split("\n")[:2]
     return Tree(Path(path), Path(python))
+
+
+def old_daemon_tree() -> Tree:
+    """As much of the old tree as its daemon needs: made in seconds, and run by this Python."""
+    if os.environ.get("WHOLEBODY_OLD_TREE"):
+        return old_tree()
+    script = (TREE / "tools" / "old_tree").read_text()
+    commit = next(line.partition("=")[2] for line in script.splitlines() if line.startswith("commit="))
+    folder = cache_folder() / f"old_daemon_{commit}"
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
+            tree = Path(unfinished) / "tree"
+            tree.mkdir()
+            packed = subprocess.run(
+                ["git", "archive", commit, "wholebody"], cwd=TREE, stdout=subprocess.PIPE, check=True
+            )
+            subprocess.run(["tar", "-x", "-C", tree], input=packed.stdout, check=True)
+            source = tree / "wholebody" / "daemon" / "kernels.c"
+            flags = ["-std=c11", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-DPy_LIMITED_API=0x030B0000"]
+            include = f"-I{sysconfig.get_path('include')}"
+            subprocess.run(["gcc", *flags, include, source, "-o", source.with_name("_kernels.abi3.so")], check=True)
+            tree.rename(folder)
+    return Tree(folder, Path(sys.executable))
 
 
 def cache_folder() -> Path:

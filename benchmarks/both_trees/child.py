@@ -46,8 +46,6 @@ def agree(target: str, groups: list[str], inputs_from: str | None) -> None:
 
 def serve(core: int) -> None:
     """Do as told, line by line, until the input ends."""
-    from work import WORK
-
     os.sched_setaffinity(0, {core})
     gc.disable()
     batch = None
@@ -55,7 +53,7 @@ def serve(core: int) -> None:
     for line in sys.stdin:
         order, _, name = line.strip().partition(" ")
         if order == "prepare":
-            batch = WORK[name]()
+            batch = importlib.import_module("gate" if name.startswith("gate") else "work").WORK[name]()
             gc.collect()
             batch()
             answer("ready")

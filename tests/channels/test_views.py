@@ -28,10 +28,10 @@ HASHES = {
     "reference": 0x78C250272A7A15A9,
     "tick": 0x9AA2A953AB772A89,
     "timing": 0x52D3DF9AB4E13F1D,
-    "report": 0x7677DD0E7825B7B8,
+    "report": 0x6877FCCFF43FE7E2,
     "event": 0x09C09066071E6E98,
 }
-"""As of version 0.1.0: recordings and C programs know records by these."""
+"""As of version 0.1.0, but for the report, which has got ranges and more refusals: others know records by these."""
 
 
 def new(kind):
@@ -39,7 +39,7 @@ def new(kind):
 
 
 @pytest.mark.parametrize("kind", DTYPES)
-def test_layouts_are_those_of_the_first_version(kind):
+def test_layouts_do_not_change(kind):
     assert Layout.of(DTYPES[kind]).hash == HASHES[kind]
 
 

@@ -86,6 +86,7 @@ WRONG = [
     ("type: cartesian_position", "type: cartesian_positon", "closest: 'cartesian_position'"),
     ("frame: right_palm", "fram: right_palm", ":6: tasks[0] (hand).fram: unknown key 'fram'; closest: 'frame'"),
     (GOAL, "goal: [0.3, -0.2]", THREE),
+    (GOAL, "goal: 0.4", THREE),
     (GOAL, "goal: [0.3, -0.2, .nan]", THREE),
     (GOAL, "goal: true", THREE),
     (

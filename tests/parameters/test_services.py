@@ -111,6 +111,7 @@ def test_a_goal_that_is_set_is_reached_and_the_event_waited_for(controller, remo
     [
         ("tasks.right_hand.stiffness", -1.0, "outside 0"),
         ("tasks.right_hand.goal", [1.0, 2.0], "3 numbers"),
+        ("tasks.right_hand.goal", 0.4, "tasks.right_hand.goal must have 3 numbers, not one: 0.4"),
         ("tasks.right_hand.goal", [1.0, 2.0, np.nan], "finite"),
         ("tasks.right_hand.state", "asleep", "one of disabled, enabled, sensing"),
         ("tasks.right_hand.error", [0.0, 0.0, 0.0], "not set"),

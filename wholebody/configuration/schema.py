@@ -17,7 +17,7 @@ from wholebody.configuration.settings import Settings
 from wholebody.drivers.catalog import Option, find
 from wholebody.errors import BadDriver, BadParameter
 from wholebody.parameters import Packed
-from wholebody.parameters.parameter import Parameter, checked
+from wholebody.parameters.parameter import Parameter, checked, refuse_one_for_many
 
 HERE = "here"
 """A goal that is where the robot is when the loop begins."""
@@ -108,6 +108,7 @@ def numbers_of(parameter: Parameter, is_goal: bool) -> Any:
             raise ValueError(f"{expected}, not {value!r}")
         given = np.size(value) if isinstance(value, list) else 1
         try:
+            refuse_one_for_many("it", parameter, value)
             checked("", parameter, value, size if size and size > 0 else given if size else 1)
         except BadParameter as error:
             raise ValueError(f"{expected}; {str(error).strip()}") from None

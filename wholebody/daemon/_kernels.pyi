@@ -24,7 +24,20 @@ def merge(
     allowed: int,
     /,
 ) -> Loop: ...
-def limit(
-    wanted: Array, lower: Array, upper: Array, last: Array, step: Array, out: Array, refused: Array, /
+def gate(
+    positions: Array,
+    values: Array,
+    modes: Array,
+    measured_position: Array,
+    measured_velocity: Array,
+    measured: Array,
+    limits: Array,
+    command: Array,
+    command_modes: Array,
+    taken: Array,
+    memory: Array,
+    refused: Array,
+    period: float,
+    /,
 ) -> Loop: ...
 def all_have(words: Array, bits: int, /) -> Loop: ...

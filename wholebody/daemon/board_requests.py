@@ -12,6 +12,7 @@ from wholebody.drivers.interface import Answer, Boards
 from wholebody.drivers.names import Names
 from wholebody.errors import WholebodyError
 from wholebody.messages import ALL_JOINTS, Filter, Verb
+from wholebody.messages.bounds import BOARD_GAIN
 from wholebody.services import Server, Stage
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class BoardRequests:
         if not all(math.isfinite(value) for value in values):
             return Answer(False, "the values of a request must be finite numbers")
         verb, joints = Verb(request.verb), list(range(len(names))) if joint == ALL_JOINTS else [joint]
+        if verb is Verb.GAINS and (wrong := next(filter(None, map(BOARD_GAIN.complaint, values)), "")):
+            return Answer(False, wrong)
         if verb in self._own:
             return self._own[verb](joints, values)
         if not isinstance(cycle.interface, Boards):

@@ -23,7 +23,8 @@ from wholebody.daemon import _kernels
 from wholebody.daemon.board_requests import BoardRequests
 from wholebody.daemon.channels import RobotChannels, Timing
 from wholebody.daemon.filters import Filters
-from wholebody.daemon.gate import Gate
+from wholebody.daemon.gate import REASONS, Gate
+from wholebody.daemon.limits import safe_limits
 from wholebody.daemon.merging import Controllers, Merging
 from wholebody.daemon.timing import Contract, OnMiss
 from wholebody.drivers.interface import Clock, RobotInterface
@@ -38,6 +39,8 @@ HOMING_LEAST, HOMING_MOST = 0.5, 60.0
 """s. A joint that is sent home may look homed for so long, and is given up after so long."""
 NEAR_HOME = 0.02
 """rad. A joint that is homed so near to zero goes there."""
+HANDED_BACK_AFTER = 1.0
+"""s for which a joint must not have been taken over, until that is said."""
 FIGHT_WITHIN = 0.5
 """s. Controllers that both move a joint within this time are fighting over it."""
 
@@ -51,10 +54,11 @@ class Cycle:
         self.robot, self.interface, self.clock, self.contract = robot, interface, clock, contract
         self.channels = channels
         modes = getattr(interface, "modes", frozenset(Mode))
-        self.controllers = Controllers(channels.names, robot.reference_dtype(), clock.period, self._left_out)
+        self.controllers = Controllers(channels.names, robot.reference_dtype(), clock.period, channels.tell)
         self.merging = Merging(self.controllers, modes)
         self.filters = Filters(len(robot.moving))
-        self.gate = Gate(robot, clock.period)
+        limits = safe_limits(robot, getattr(interface, "servo_period", clock.period))
+        self.gate = Gate(limits, clock.period, robot.joint_names)
         self.timing = Timing(STAGES)
         self.requests, self._inbox = BoardRequests(self, channels.boards), channels.boards.inbox
         self.number = 0
@@ -67,21 +71,25 @@ class Cycle:
         self._publishes_command = not getattr(interface, "publishes_command", False)
         self._damps = Mode.VELOCITY in modes
         self._filtered = np.zeros(len(robot.moving))
-        self._position, self._mode = self.command.position, self.command.mode  # of the last command, then the next
+        self._position = self.command.position  # of the last command, then the next
         self._measured, self._sent = self.state.position, self._position.data
         self._reference = self.state.reference.data
         self._status = self.state.status
         self._homing: dict[int, float] = {}  # joints on their way home, since when
         self._wanted = self.merging.values[0]
-        self._pass_wanted = self.gate.positions(self._wanted, self._position)
-        self._pass_filtered = self.gate.positions(self._filtered, self._position)
+        wanted = self.merging.values, self.merging.mode, self.state, self.command
+        self._pass_wanted = self.gate.passing(self._wanted, *wanted)
+        self._pass_filtered = self.gate.passing(self._filtered, *wanted)
         self._all_ready = _kernels.all_have(self._status, READY)
-        self._other_modes = False  # than position, in the last command
+        self._flagged = False  # whether the state says of some joint that it is taken over
         self._took: tuple[float, ...] = ()  # by the stages of the last cycle
         self._late, self._missed = 0.0, 0
         self._restarts = getattr(clock, "restarts", 0)
         self._report_every = max(1, round(REPORT_EVERY / clock.period))
         self._fights: set[int] = set()
+        self._taken_lately = np.zeros(len(robot.moving), np.uint8)  # since the last report: why
+        self._told_taken: dict[int, float] = {}  # joints of which everybody was told, and when they were taken last
+        self._unsaid = limits.said  # until the first report: by then somebody may listen
 
     def begin(self) -> None:
         """Take over from the encoders: what the robot does now is the first command, so nothing jumps."""
@@ -106,19 +114,19 @@ class Cycle:
         for controller, silence in self.merging.fallen_silent():
             self._fell_silent(controller, silence)
         taken = now()
-        pass_positions = self._pass_wanted
+        pass_gate = self._pass_wanted
         if self.filters.working:
             self.filters.apply(self._wanted, self._position, self._measured, self._filtered)
-            pass_positions = self._pass_filtered
+            pass_gate = self._pass_filtered
         filtered = now()
-        pass_positions()
-        if self._other_modes or not self.merging.only_positions:
-            self._pass_others()
+        taken_over = pass_gate()
         passed = now()
         self.channels.stamp_command(instant)
         self.interface.write(self.command)
         written = now()
         self.interface.read(self.state)
+        if taken_over or self._flagged:
+            self._flag_taken(taken_over)
         if self._homing or not self._all_ready():
             self._follow_idle_joints(instant)
         read = now()
@@ -149,7 +157,7 @@ class Cycle:
         idle = self._status & READY != READY
         idle[[*self._homing, *home]] = True
         self.merging.hold(idle, self._measured, Refusal.NOT_READY)
-        np.copyto(self._position, self._measured, where=idle)
+        np.copyto(self._position, self._measured, where=idle & np.isfinite(self._measured))
         for joint in home:
             if abs(self._measured[joint]) < NEAR_HOME:
                 self.merging.values[0, joint] = 0.0
@@ -200,12 +208,12 @@ class Cycle:
         if silence is Silence.DAMP and self._damps:
             self.merging.mode[joints] = Mode.VELOCITY  # of 0: nothing but the joint's own damping
 
-    def _pass_others(self) -> None:
-        self._other_modes = not self.merging.only_positions
-        np.copyto(self._mode, self.merging.mode)
-        free = (self.merging.mode == Mode.VELOCITY) | (self.merging.mode == Mode.EFFORT)
-        np.copyto(self._position, self._measured, where=free)  # from where a position command would go on
-        self.gate.pass_others(self.merging.mode, self.merging.values, self.state, self.command)
+    def _flag_taken(self, any_taken: bool) -> None:
+        """Say in the state which joints are taken over; some drivers write all of the state anew, others do not."""
+        self._status &= ~np.uint32(Status.TAKEN_OVER)
+        self._status[self.gate.taken > 0] |= np.uint32(Status.TAKEN_OVER)
+        np.maximum(self._taken_lately, self.gate.taken, out=self._taken_lately)
+        self._flagged = any_taken
 
     def _publish(self, instant: float) -> None:
         self._publish_timing()
@@ -231,7 +239,7 @@ class Cycle:
         report.age[:] = [controllers.silent_for(row) for row in range(MAX_CONTROLLERS)]
         report.owner[:], report.leased[:] = merging.owner, merging.leased_to >= 0
         report.filter[:], report.filter_value[:] = self.filters.mode, self.filters.value
-        report.step_limit[:] = self.gate.step
+        report.step_limit[:], report.lower[:], report.upper[:] = self.gate.step, self.gate.lower, self.gate.upper
         refused = merging.refused + self.gate.refused
         report.refused[:], report.refused_by_joint[:] = refused.sum(1), refused.sum(0)
         report.refused[Refusal.WRONG_LAYOUT] += controllers.left_out
@@ -239,6 +247,10 @@ class Cycle:
         for text in self._take_events():
             self.channels.tell("boards", text)
         self._tell_fights()
+        self._tell_taken(instant)
+        for text in self._unsaid:
+            self.channels.tell("limits", text)
+        self._unsaid = ()
 
     def _tell_fights(self) -> None:
         contested = self.merging.contested(FIGHT_WITHIN)
@@ -248,8 +260,19 @@ class Cycle:
                 self.channels.tell("fight", f"{names} both move {self.robot.joint_names[joint]}; the newest word wins")
         self._fights = {joint for joint, _ in contested}
 
-    def _left_out(self, controller: str, why: str) -> None:
-        self.channels.tell("left out", why)
+    def _tell_taken(self, instant: float) -> None:
+        """Say once which joints are taken over, and that they are not any more when that has lasted for a second."""
+        for joint in np.flatnonzero(self._taken_lately).tolist():
+            if joint not in self._told_taken:
+                row, why = self.merging.owner[joint], REASONS[self._taken_lately[joint]]
+                who = f"'{self.controllers.name[row]}' drove it" if row >= 0 else "nobody drives it"
+                self.channels.tell("taken over", f"{self.robot.joint_names[joint]} was about to pass {why}; {who}")
+            self._told_taken[joint] = instant
+        self._taken_lately[:] = 0
+        for joint, last in list(self._told_taken.items()):
+            if instant > last + HANDED_BACK_AFTER:
+                del self._told_taken[joint]
+                self.channels.tell("handed back", f"{self.robot.joint_names[joint]} follows its references again")
 
     def _publish_timing(self) -> None:
         """How long the stages of the cycle before took: only now are they all over."""

@@ -24,13 +24,13 @@ from wholebody.drivers.interface import SteadyClock
 from wholebody.drivers.names import Names
 from wholebody.errors import BadReference
 from wholebody.messages import Filter, Mode, Reference, State
+from wholebody.messages.bounds import COMPLIANCE_GAIN, FILTER_LENGTH
 from wholebody.realtime import until_told
 
 Array = npt.NDArray[np.float64]
 
 LENGTH = 40
 """L, unless another is given."""
-GREATEST_LENGTH = 100_000
 
 
 class Filters:
@@ -83,16 +83,14 @@ class Filters:
 
 
 def _length(value: float) -> int:
-    if not (1 <= value <= GREATEST_LENGTH and value == int(value)):
-        raise BadReference(f"a filter length of {value:g}; give a whole number from 1 (no filter) to {GREATEST_LENGTH}")
+    if complaint := FILTER_LENGTH.complaint(value):
+        raise BadReference(f"{complaint}; 1 is no filter")
     return int(value)
 
 
 def _gain(value: float) -> float:
-    if not 0 <= value < 1:
-        raise BadReference(
-            f"a compliance gain of {value:g}; give 0 (as stiff as the joint is) or more, and less than 1"
-        )
+    if complaint := COMPLIANCE_GAIN.complaint(value):
+        raise BadReference(f"{complaint}; 0 is as stiff as the joint is")
     return float(value)
 
 

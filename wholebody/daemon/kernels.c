@@ -1,35 +1,18 @@
 /* kernels.c - the loops over all joints that the daemon goes through in every cycle.
  *
  * merge     takes in what is new and makes sense in the newest references of all controllers.
- * limit     keeps positions in range, and within a step of the last command.
+ * gate      keeps what joints are told within their limits: gate.c.
  * all_have  looks whether every joint is ready.
  *
  * In C because it runs with cold caches, once in a period: there, every call of numpy costs as much as all of this. */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "kernels.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
-
-#define VALUES 5                       /* position, velocity, effort, stiffness, damping */
-#define BUFFERS 9
-
-enum { NOT_FINITE, BELOW_MINIMUM, ABOVE_MAXIMUM, TOO_FAST, WRONG_MODE, WRONG_LAYOUT, LEASED }; /* messages.Refusal */
-
-/* A loop with its arrays: to ask numpy for their memory in every cycle would cost more than the loops. */
-typedef struct Loop {
-    PyObject_HEAD
-    Py_buffer b[BUFFERS];
-    int buffers;
-    int (*run)(const struct Loop *);
-    Py_ssize_t values_at, mode_at, mask_at;
-    unsigned int bits;                 /* the modes allowed, or the flags to look for */
-} Loop;
 
 static PyTypeObject *loop_type;
 
-static Loop *new_loop(int (*run)(const Loop *))
+Loop *new_loop(int (*run)(const Loop *))
 {
     Loop *loop = PyObject_New(Loop, loop_type);
     if (loop) {
@@ -55,7 +38,7 @@ static PyObject *call_loop(PyObject *self, PyObject *Py_UNUSED(args), PyObject *
     return PyBool_FromLong(((Loop *)self)->run((const Loop *)self));
 }
 
-static PyObject *refuse(Loop *loop)
+PyObject *refuse(Loop *loop)
 {
     Py_XDECREF((PyObject *)loop);
     PyErr_SetString(PyExc_ValueError, "the arrays do not fit each other");
@@ -110,10 +93,7 @@ static int run_merge(const Loop *loop)
             }
         }
     }
-    int others = 0;
-    for (Py_ssize_t j = 0; j < n; j++)
-        others |= modes[j];
-    return others != 0;
+    return 0;
 }
 
 static PyObject *merge(PyObject *Py_UNUSED(module), PyObject *args)
@@ -130,59 +110,10 @@ static PyObject *merge(PyObject *Py_UNUSED(module), PyObject *args)
     loop->buffers = 9;
     const Py_ssize_t count = b[1].len / 8, n = b[5].len, size = count ? b[0].len / count : 0;
     if (b[2].len != b[1].len || b[3].len != n || b[4].len != 8 * VALUES * n || b[6].len != n || b[7].len != 8 * n ||
-        b[8].len < 8 * (LEASED + 1) * n || loop->values_at < 0 || loop->values_at + 8 * VALUES * n > size ||
+        b[8].len < 8 * REFUSALS * n || loop->values_at < 0 || loop->values_at + 8 * VALUES * n > size ||
         loop->mode_at < 0 || loop->mode_at + n > size || loop->mask_at < 0 || loop->mask_at + n > size)
         return refuse(loop);
     return (PyObject *)loop;
-}
-
-static int run_limit(const Loop *loop)
-{
-    const Py_buffer *b = loop->b;
-    const double *wanted = b[0].buf, *lower = b[1].buf, *upper = b[2].buf, *last = b[3].buf, *step = b[4].buf;
-    double *out = b[5].buf;
-    uint64_t *refused = b[6].buf;
-    const Py_ssize_t n = b[5].len / 8;
-    int moved = 0;
-    for (Py_ssize_t j = 0; j < n; j++) {
-        double position = wanted[j];
-        if (!isfinite(position)) {
-            refused[NOT_FINITE * n + j]++;
-            position = last[j];
-        }
-        if (position < lower[j]) {
-            refused[BELOW_MINIMUM * n + j]++;
-            position = lower[j];
-        }
-        if (position > upper[j]) {
-            refused[ABOVE_MAXIMUM * n + j]++;
-            position = upper[j];
-        }
-        if (!(fabs(position - last[j]) <= step[j])) {
-            refused[TOO_FAST * n + j]++;
-            position = position > last[j] ? last[j] + step[j] : last[j] - step[j];
-        }
-        moved |= position != last[j];
-        out[j] = position;
-    }
-    return moved;
-}
-
-static PyObject *limit(PyObject *Py_UNUSED(module), PyObject *args)
-{
-    Loop *loop = new_loop(run_limit);
-    if (!loop)
-        return NULL;
-    Py_buffer *b = loop->b;
-    if (!PyArg_ParseTuple(args, "y*y*y*y*y*w*w*", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6])) {
-        Py_DECREF((PyObject *)loop);
-        return NULL;
-    }
-    loop->buffers = 7;
-    for (int i = 0; i < 5; i++)
-        if (b[i].len != b[5].len)
-            return refuse(loop);
-    return b[6].len < (LEASED + 1) * b[5].len ? refuse(loop) : (PyObject *)loop;
 }
 
 static int run_all_have(const Loop *loop)
@@ -211,12 +142,13 @@ static PyMethodDef methods[] = {
     {"merge", merge, METH_VARARGS,
      "merge(rows, stamps, seen, leased_to, wanted, modes, owners, heard, refused, values_at, mode_at, mask_at, allowed)"
      "\n\nA call that takes in every row that is newer than seen: joint by joint what is masked, finite, in an allowed\n"
-     "mode, not leased to another row, and newer than what was heard of the joint. It counts what is refused. True if\n"
-     "any joint is in another mode than position (0)."},
-    {"limit", limit, METH_VARARGS,
-     "limit(wanted, lower, upper, last, step, out, refused)\n\n"
-     "A call that brings positions into range and within a step of the last; what is not finite becomes the last. It\n"
-     "counts what is refused. out may be last. True if any position differs from the last."},
+     "mode, not leased to another row, and newer than what was heard of the joint. It counts what is refused."},
+    {"gate", new_gate, METH_VARARGS,
+     "gate(positions, values, modes, measured_position, measured_velocity, measured, limits, command, command_modes,\n"
+     "taken, memory, refused, period)\n\n"
+     "A call that turns what is wanted of each joint into a command within its limits, and counts what is refused. Rows\n"
+     "of values and command: position, velocity, effort, stiffness, damping; of limits: lower, upper, velocity, step,\n"
+     "effort, stiffness, damping; of memory, the gate's own: four. True if any joint is taken from its controller."},
     {"all_have", all_have, METH_VARARGS,
      "all_have(words, bits)\n\nA call that says whether each 32-bit word has all these bits set."},
     {NULL, NULL, 0, NULL},

@@ -15,6 +15,7 @@ from wholebody.daemon import _kernels
 from wholebody.drivers.names import Names
 from wholebody.errors import ChannelError, LayoutMismatch
 from wholebody.messages import MAX_CONTROLLERS, NAME_SIZE, Dtype, Mode, References, Refusal, Silence, offset
+from wholebody.messages.bounds import DECLARED_PERIOD, LEASE_PERIOD
 
 FILE_TIME_GRAIN_NS = 20_000_000
 """File times stand still for so long: two files made within it may have the same."""
@@ -32,7 +33,7 @@ class Controllers:
     """One row per controller, found by the name of its channel and read in place.
 
     A controller may come, go, be killed and come again: its row stays until it is needed for another. `report` is
-    told, once, what cannot be a controller of this robot and why.
+    told, once, what is left out or refused, and why.
     """
 
     def __init__(self, names: Names, dtype: Dtype, period: float, report: Callable[[str, str], None]) -> None:
@@ -53,6 +54,7 @@ class Controllers:
         self._folder = str(directory.folder())
         self._changed_ns = -1
         self._waiting: list[str] = []
+        self._complained: set[int] = set()  # of the rows whose declared period was refused
         self._look_every = max(1, round(LOOK_EVERY / period))
         self._cycle = 0
 
@@ -74,12 +76,21 @@ class Controllers:
         return (self._cycle - self._heard[row]) * self._period
 
     def _declare(self, row: int, period: float, lease: bool) -> None:
+        """Note a declared period. One out of bounds counts as the nearest one within, and lends nothing."""
         self.declared.pop(row, None)
         self.leasing.discard(row)
-        if period > 0:
+        bound = LEASE_PERIOD if lease else DECLARED_PERIOD
+        if bound.least <= period <= bound.most:
             self.declared[row] = period
             if lease:
                 self.leasing.add(row)
+        elif period != 0:
+            if period > 0:
+                self.declared[row] = min(max(period, bound.least), bound.most)
+            if row not in self._complained:
+                self._complained.add(row)
+                rest = "; no joint is leased to it" if lease else ""
+                self._report("refused", f"'{self.name[row]}': {bound.complaint(period)}{rest}")
 
     def _folder_changed(self) -> bool:
         changed_ns = os.stat(self._folder).st_mtime_ns
@@ -108,7 +119,7 @@ class Controllers:
         row = self._free_row()
         if row is None:
             self.left_out += 1
-            self._report(controller, f"there are {MAX_CONTROLLERS} controllers already; '{controller}' is left out")
+            self._report("left out", f"there are {MAX_CONTROLLERS} controllers already; '{controller}' is left out")
             return
         try:
             opened = Channel(channel)
@@ -117,7 +128,7 @@ class Controllers:
             reader = opened.reader(into=self.rows[row : row + 1])
         except ChannelError as error:
             self.left_out += 1
-            self._report(controller, f"'{controller}' cannot move this robot: {error}")
+            self._report("left out", f"'{controller}' cannot move this robot: {error}")
             return
         self.name[row] = controller[: NAME_SIZE - 1]
         self.received[row], self._heard[row] = 0, self._cycle
@@ -144,6 +155,7 @@ class Controllers:
 
     def _forget(self, row: int, reader: Reader) -> None:
         self._readers.remove((row, reader))
+        self._complained.discard(row)
         self._declare(row, 0.0, False)
         self.rows[row] = np.zeros(1, self._dtype)[0]
         self.stamps[row] = 0
@@ -173,7 +185,6 @@ class Merging:
         self._silent: set[int] = set()
         self._lease_ended: set[int] = set()
         self._anything_leased = False
-        self.only_positions = True
         position, mode, mask = (offset(rows.dtype, name) for name in ("position", "mode", "mask"))
         assert [offset(rows.dtype, name) - position for name in VALUES] == [8 * n * i for i in range(len(VALUES))]
         self._merge = _kernels.merge(
@@ -195,7 +206,7 @@ class Merging:
         """Take in what is new."""
         if self._controllers.leasing or self._anything_leased:
             self._lend()
-        self.only_positions = not self._merge()
+        self._merge()
 
     def fallen_silent(self) -> list[tuple[int, Silence]]:
         """The controllers that declared a period and have just exceeded it, with what is to happen."""

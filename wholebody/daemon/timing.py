@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wholebody.errors import BadPeriod
+from wholebody.messages.bounds import LOOP_PERIOD, MISSES_ALLOWED
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,7 @@ class Contract:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if not 1e-4 <= self.period <= 1.0:
-            raise BadPeriod(f"a period of {self.period} s; the daemon's loop takes 0.0001 to 1 second")
-        if self.misses_allowed < 0:
-            raise BadPeriod(f"{self.misses_allowed} misses allowed in a row; give 0 or more")
+        complaint = LOOP_PERIOD.complaint(self.period) or MISSES_ALLOWED.complaint(self.misses_allowed)
+        if complaint:
+            raise BadPeriod(complaint)
         object.__setattr__(self, "on_miss", OnMiss(self.on_miss))

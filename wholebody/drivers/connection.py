@@ -13,8 +13,6 @@ import time
 import warnings
 from collections.abc import Mapping
 
-import numpy as np
-
 from wholebody import messages
 from wholebody.channels import Channel, Reader, directory
 from wholebody.channels.owned import Opened
@@ -31,6 +29,7 @@ from wholebody.errors import (
     closest,
 )
 from wholebody.messages import Mode, Reference, Silence, State, Tick
+from wholebody.messages.bounds import DECLARED_PERIOD, LEASE_PERIOD
 from wholebody.robots.robot import Robot
 
 SLICE = 1.0
@@ -93,10 +92,10 @@ class Connection(Opened):
         filtered: bool = False,
         timeout: float = 5.0,
     ) -> None:
-        if not (np.isfinite(period) and period >= 0):
-            raise BadPeriod(f"a controller's period of {period} s; give seconds, or 0 to declare none")
         if lease and period == 0:
             raise BadPeriod("a lease needs a declared period (period=…): a controller that dies must lose it")
+        if period != 0 and (complaint := (LEASE_PERIOD if lease else DECLARED_PERIOD).complaint(period)):
+            raise BadPeriod(f"{complaint}, or 0 to declare none")
         super().__init__()
         self._names = names = Names(robot)
         states, reader = _running(names, timeout)

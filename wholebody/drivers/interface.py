@@ -26,7 +26,11 @@ from wholebody.realtime import sleep_until
 
 @runtime_checkable
 class RobotInterface(Protocol):
-    """A robot that can be read, commanded and stopped. Leaving its `with` block stops it."""
+    """A robot that can be read, commanded and stopped. Leaving its `with` block stops it.
+
+    A driver may say its `modes` (all, if it does not) and its `servo_period`: how often (s) its joints compute the effort
+    of an impedance command, 0 for continuously; the daemon's period, if it does not. Gains are bounded by it.
+    """
 
     def read(self, state: State) -> None:
         """Fill in what was measured last. It does not wait."""

@@ -6,7 +6,7 @@ from enum import IntEnum, IntFlag
 
 
 class Status(IntFlag):
-    """What a joint's board says of it (the flags of the Hubo boards, which others map to)."""
+    """What a joint's board says of it (the flags of the Hubo boards, which others map to), and the daemon."""
 
     DRIVER_ON = 1 << 0
     CONTROL_ON = 1 << 1
@@ -23,6 +23,7 @@ class Status(IntFlag):
     VELOCITY_ERROR = 1 << 12
     ACCELERATION_ERROR = 1 << 13
     TOO_HOT = 1 << 14
+    TAKEN_OVER = 1 << 15  # by the daemon: it was about to leave its range or its velocity limit
 
 
 class Mode(IntEnum):
@@ -98,7 +99,9 @@ class Refusal(IntEnum):
     LEASED = 6
     SILENT = 7
     STOPPED = 8
-    NOT_READY = 9  # the joint is switched off, or on its way home
+    NOT_READY = 9  # the joint is switched off, on its way home, or nobody knows where it is
+    TOO_STIFF = 10  # stiffness or damping was lowered
+    TOO_STRONG = 11  # an effort was saturated
 
 
 class Verb(IntEnum):

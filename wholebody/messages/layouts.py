@@ -86,8 +86,8 @@ def report(joints: Sequence[str]) -> np.dtype[Report]:
     """Build what the daemon knows of its controllers and joints, several times a second.
 
     Per controller its name, how many references came, the period it declared and the seconds since its last one; per
-    joint the controller it follows (−1: none), whether that one holds a lease, its Filter with L or Kc, and its step
-    limit; how often something was refused, by Refusal, in all and by joint.
+    joint the controller it follows (−1: none), whether that one holds a lease, its Filter with L or Kc, its step
+    limit, and its range; how often something was refused, by Refusal, in all and by joint.
     """
     n = len(_names(joints, "joint"))
     fields: list[Any] = [
@@ -104,6 +104,8 @@ def report(joints: Sequence[str]) -> np.dtype[Report]:
         ("filter", "u1", (n,)),
         ("filter_value", "<f8", (n,)),
         ("step_limit", "<f8", (n,)),
+        ("lower", "<f8", (n,)),
+        ("upper", "<f8", (n,)),
         ("refused", "<u8", (len(Refusal),)),
         ("refused_by_joint", "<u8", (n,)),
     ]

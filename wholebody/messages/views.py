@@ -167,6 +167,8 @@ class Report(Record):
     filter: Integers
     filter_value: Floats
     step_limit: Floats
+    lower: Floats
+    upper: Floats
     refused: Integers
     refused_by_joint: Integers
 

@@ -101,6 +101,12 @@ def checked(what: str, parameter: Parameter, value: Any, size: int) -> Array:
     return given if given.ndim else np.broadcast_to(given, (size,))
 
 
+def refuse_one_for_many(what: str, parameter: Parameter, value: Any) -> None:
+    """Refuse one number for a vector: in code 0.0 is a short way to write zeros, where people type it is a slip."""
+    if (parameter.size or 0) > 1 and np.ndim(value) == 0 and not isinstance(value, str):
+        raise BadParameter(f"{what} must have {parameter.size} numbers, not one: {value}")
+
+
 def check_fields(record: object) -> None:
     """Refuse a dataclass one of whose parameters is no finite number within its bounds, by BadParameter."""
     for name, parameter in parameters_of(type(record)).items():

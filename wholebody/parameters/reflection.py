@@ -19,7 +19,14 @@ import numpy as np
 from wholebody.errors import BadParameter, UnknownName, WholebodyError
 from wholebody.parameters.documents import read_document, write_document
 from wholebody.parameters.packed import STATES, Packed
-from wholebody.parameters.parameter import Array, Bounds, Parameter, checked, parameters_of
+from wholebody.parameters.parameter import (
+    Array,
+    Bounds,
+    Parameter,
+    checked,
+    parameters_of,
+    refuse_one_for_many,
+)
 
 SECTION = "parameters"
 STATE_NAMES = {code: name for name, code in STATES.items()}
@@ -134,7 +141,7 @@ class Parameters:
         for each in owner.parameters():
             view: Array = owner.__dict__[f"_{each.name}"]
             about = _about(f"{first}.{each.name}", each, len(view), saved=each.name not in UNITS_OF_INTEGRALS)
-            self._insert(Slot(about, view, _assign(owner, each.name)))
+            self._insert(Slot(about, view, _assign(owner, each, about.path)))
 
     def add_attributes(self, path: str, owner: object) -> None:
         """Add the annotated attributes of any other object, such as a controller, as path.attribute."""
@@ -222,12 +229,17 @@ def _state(owner: Packed, value: Any) -> str:
     return STATE_NAMES[int(code)]
 
 
-def _assign(owner: Packed, name: str) -> Callable[[Any], None]:
-    return lambda value: setattr(owner, name, value)
+def _assign(owner: Packed, parameter: Parameter, path: str) -> Callable[[Any], None]:
+    def assign(value: Any) -> None:
+        refuse_one_for_many(path, parameter, value)
+        setattr(owner, parameter.name, value)
+
+    return assign
 
 
 def _assign_attribute(owner: object, parameter: Parameter, about: About) -> Callable[[Any], None]:
     def assign(value: Any) -> None:
+        refuse_one_for_many(about.path, parameter, value)
         numbers = checked(about.path, parameter, value, about.size)
         if about.kind == "vector":
             getattr(owner, parameter.name)[:] = numbers

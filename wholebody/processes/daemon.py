@@ -25,6 +25,8 @@ def daemon(plan: LaunchPlan, *, ready: Ready) -> None:
     say(f"{robot.name} ({plan.behind}) runs as '{plan.name}'")
 
     def prepare(cycle: Cycle) -> None:
+        for text in cycle.gate.limits.said:
+            say(text)
         if plan.filter:
             set_filter(plan.filter, cycle)
         ready()

@@ -13,10 +13,11 @@ from typing import Annotated, Any
 import numpy as np
 
 from wholebody.channels.subscription import Subscription
-from wholebody.daemon.filters import GREATEST_LENGTH, LENGTH
+from wholebody.daemon.filters import LENGTH
 from wholebody.drivers.boards import BoardClient
 from wholebody.errors import BadParameter, NoRobot, UnknownName
 from wholebody.messages import Filter, Report, Verb
+from wholebody.messages.bounds import COMPLIANCE_GAIN, FILTER_LENGTH
 from wholebody.parameters import Bounds, Parameters, Unit
 from wholebody.parameters.reflection import About, Slot, Value
 from wholebody.processes.launch_plan import FILTERS
@@ -36,8 +37,8 @@ class JointFilter:
     """
 
     mode: Filter = Filter.PASS
-    length: Annotated[int, Unit("1"), Bounds(1, GREATEST_LENGTH)] = LENGTH
-    gain: Annotated[float, Unit("1"), Bounds(0, 1)] = 0.0
+    length: Annotated[int, Unit("1"), Bounds(FILTER_LENGTH.least, FILTER_LENGTH.most)] = LENGTH
+    gain: Annotated[float, Unit("1"), Bounds(COMPLIANCE_GAIN.least, COMPLIANCE_GAIN.most)] = 0.0
 
     @classmethod
     def reported(cls, mode: Filter, value: float) -> JointFilter:

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from wholebody.errors import BadMessage, HardwareError, UnknownName
 from wholebody.messages import ALL_JOINTS, Status, Verb
+from wholebody.messages.bounds import GOTO_SHARE, STEP_LIMIT
 from wholebody.operator.console.motion import goto, home
 from wholebody.operator.console.session import Session, finite
 from wholebody.operator.monitor.status_view import FAULTS, Picture, words
@@ -54,8 +55,8 @@ def speed(session: Session, arguments: list[str]) -> None:
     """Show or set how fast goto moves."""
     if arguments:
         share = finite(arguments[0])
-        if not 0 < share <= 1:
-            raise BadMessage(f"{share:g} is no share of the velocity limits; give more than 0, at most 1")
+        if complaint := GOTO_SHARE.complaint(share):
+            raise BadMessage(complaint)
         session.speed = share
     session.say(f"goto moves at {session.speed:g} of the velocity limits")
 
@@ -133,8 +134,8 @@ def step(session: Session, arguments: list[str]) -> None:
     """Set the most a command may change in one period."""
     usual = arguments[1].lower() == "default"
     limit = 0.0 if usual else finite(arguments[1])
-    if not usual and limit <= 0:
-        raise BadMessage("a step limit is more than 0 radians per period, or `default`")
+    if not usual and (complaint := STEP_LIMIT.complaint(limit)):
+        raise BadMessage(f"{complaint}, or `default`")
     session.ask(Verb.STEP_LIMIT, session.joint(arguments[0]), [limit])
 
 

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from wholebody.drivers.connection import Connection
 from wholebody.errors import BadMessage, HardwareError
 from wholebody.messages import ALL_JOINTS, Verb
-from wholebody.operator.console.session import Session, finite
+from wholebody.operator.console.session import CONTROLLER, Session, finite
 from wholebody.operator.monitor.status_view import JointView, Picture
 
 ARRIVED = 0.02
@@ -82,6 +82,7 @@ def goto(session: Session, arguments: list[str]) -> None:
     if ALL_JOINTS in goals:
         raise BadMessage("goto moves the joints that you name, not all")
     before = session.look()
+    _can_reach(session, goals)
     _may_move(before, goals)
     names = session.joints
     try:
@@ -91,11 +92,27 @@ def goto(session: Session, arguments: list[str]) -> None:
         raise
 
 
+def _can_reach(session: Session, goals: dict[int, float]) -> None:
+    """Refuse a goal that is out of a joint's range, before anything moves."""
+    ranges = session.watcher.ranges()
+    for joint, goal in goals.items():
+        name = session.joints[joint]
+        lower, upper = ranges[name]
+        if not lower <= goal <= upper:
+            nearest = math.ceil(1000 * lower) / 1000 if goal < lower else math.floor(1000 * upper) / 1000
+            goes = f"{name} goes from {lower:.4g} to {upper:.4g} rad"
+            raise BadMessage(f"{goes}, not to {goal:g}: goto {name} {nearest:g}")
+
+
 def _may_move(picture: Picture, goals: dict[int, float]) -> None:
+    """Refuse a motion that nothing would come of, before it begins."""
     _refuse_if_stopped(picture)
     off = [picture.joints[joint].name for joint in goals if not picture.joints[joint].on]
     if off:
         raise HardwareError(f"{', '.join(off)}: the controller is off; `ctrl {off[0]} on` first")
+    for view in (picture.joints[joint] for joint in goals):
+        if view.leased and view.controller != CONTROLLER:
+            raise HardwareError(f"{view.name} is leased to '{view.controller}'; `lease end {view.name}` first")
 
 
 def _refuse_if_stopped(picture: Picture) -> None:
@@ -162,7 +179,7 @@ def _tell_arrival(
     reasons = [f"refused: {', '.join(refused)}"] if refused else []
     for view in after.joints:
         if view.name in short:
-            others = view.controller not in ("", "console")
+            others = view.controller not in ("", CONTROLLER)
             reasons += [f"{view.name} follows '{view.controller}'"] if others else []
             reasons += [f"{view.name}: {', '.join(view.faults)}"] if view.faults else []
             reasons += [] if view.filter in ("", "pass") else [f"{view.name} is in mode {view.filter}"]

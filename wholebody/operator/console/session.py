@@ -19,6 +19,8 @@ from wholebody.operator.monitor.tables import wide_console
 from wholebody.operator.monitor.watcher import Watcher
 from wholebody.processes.registry import DAEMON, nothing_runs, process_of
 
+CONTROLLER = "console"
+"""What the console is called as a controller."""
 EVERY = "all"
 """What stands for all joints where a joint is asked for."""
 
@@ -88,7 +90,7 @@ class Session:
     def connection(self) -> Connection:
         """The console as a controller, made when the first joint is to be moved."""
         if self._connection is None:
-            self._connection = self._open.enter_context(connect("console", self.name))
+            self._connection = self._open.enter_context(connect(CONTROLLER, self.name))
         return self._connection
 
     def reconnect(self) -> None:

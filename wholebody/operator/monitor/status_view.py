@@ -34,6 +34,7 @@ FAULTS = (
     | Status.VELOCITY_ERROR
     | Status.ACCELERATION_ERROR
     | Status.TOO_HOT
+    | Status.TAKEN_OVER
 )
 """The flags that somebody has to do something about."""
 

@@ -111,14 +111,25 @@ class Watcher:
 
         A daemon that has just begun is waited for: its first report comes some cycles after its first state.
         """
-        until = time.monotonic() + FIRST_REPORT
-        while (report := self._report.take()) is None and self.process is not None and time.monotonic() < until:
-            time.sleep(0.02)
-        tick = self._tick.take()
-        if report is None or tick is None:
+        report, tick = self._first_report(), self._tick.take()
+        if tick is None:
             raise NoRobot(nothing_runs(self.names.robot))
         limits = np.minimum(report.step_limit / tick.period, FASTEST)
         return {joint: float(limit) for joint, limit in zip(labels(report.dtype), limits, strict=True)}
+
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """How far the daemon lets each joint go; NoRobot if no daemon says so."""
+        report = self._first_report()
+        ends = zip(report.lower.tolist(), report.upper.tolist(), strict=True)
+        return dict(zip(labels(report.dtype), ends, strict=True))
+
+    def _first_report(self) -> Report:
+        until = time.monotonic() + FIRST_REPORT
+        while (report := self._report.take()) is None and self.process is not None and time.monotonic() < until:
+            time.sleep(0.02)
+        if report is None:
+            raise NoRobot(nothing_runs(self.names.robot))
+        return report
 
     def _controllers(
         self, report: Report, names: list[str], wanted: dict[str, Subscription]
