@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, Self, overload
 import numpy as np
 import numpy.typing as npt
 
-from wholebody.channels import _ring
+from wholebody.channels import _ring, renewal
+from wholebody.channels.faults import fault
 from wholebody.channels.layout import Layout
 from wholebody.errors import ChannelClosed, LayoutMismatch, NotAChannel, SizeOutOfRange, WrongRecord
 from wholebody.messages import Record, watched
@@ -34,15 +35,27 @@ class Channel(Generic[M]):
     Opens the channel, or makes it if there is none; without a dtype it must exist. Any number of processes may
     write and read. Writers never wait. `depth` messages stay readable; an existing channel keeps its own depth.
     Messages are of the dtype's kind; those of a channel opened without one are of the `kind` given, such as `State`.
+
+    If the channel is pulled away (truncated, replaced, removed, filled with garbage), its writers make it anew and its
+    readers go there, within about 0.1 s; a reader that has waited 1 s for that in vain raises ChannelGone. Readers of a
+    channel that is one's own (`keep`) make it anew, too.
     """
 
     @overload
-    def __init__(self, name: str, dtype: np.dtype[M], depth: int = 64, writers: int = 16) -> None: ...
+    def __init__(
+        self, name: str, dtype: np.dtype[M], depth: int = 64, writers: int = 16, *, keep: bool = False
+    ) -> None: ...
     @overload
     def __init__(self, name: str, *, kind: type[M] | None) -> None: ...
     @overload
     def __init__(
-        self: Channel[Any], name: str, dtype: npt.DTypeLike | None = None, depth: int = 64, writers: int = 16
+        self: Channel[Any],
+        name: str,
+        dtype: npt.DTypeLike | None = None,
+        depth: int = 64,
+        writers: int = 16,
+        *,
+        keep: bool = False,
     ) -> None: ...
     def __init__(
         self,
@@ -52,8 +65,9 @@ class Channel(Generic[M]):
         writers: int = 16,
         *,
         kind: type[Any] | None = None,
+        keep: bool = False,
     ) -> None:
-        self.name = name
+        self.name, self._keep = name, keep
         self.path = Path(_ring.path(name))
         self._ring: _ring.Ring | None = self._open(dtype, depth, writers)
         self.layout = _layout_in(self._ring, self.name)
@@ -82,9 +96,11 @@ class Channel(Generic[M]):
 
     @property
     def ring(self) -> _ring.Ring:
-        """The open ring."""
+        """The open ring; if it was pulled away, the one in its place."""
         if self._ring is None:
             raise ChannelClosed(f"channel '{self.name}' is closed")
+        if self._ring.gone:
+            self._ring = renewal.find(self._ring) or self._ring
         return self._ring
 
     @property
@@ -108,15 +124,20 @@ class Channel(Generic[M]):
 
     def writer(self) -> Writer[M]:
         """Register as a writer."""
+        if self.ring.gone:
+            self._ring = renewal.make(self.ring)
         return Writer(self.ring, self.dtype)
 
-    def reader(self, into: npt.NDArray[Any] | None = None) -> Reader[M]:
+    def reader(self, into: npt.NDArray[Any] | None = None, *, follow: bool = True) -> Reader[M]:
         """Make a reader; its first next() is the oldest message still there.
 
-        Its message is in `into`, if given: one row of a table of messages of this layout, for instance.
+        Its message is in `into`, if given: one row of a table of messages of this layout, for instance. One that does
+        not `follow` a channel that was pulled away and made anew raises ChannelGone when it has read what is left.
         """
         kind = _DebugReader if os.environ.get("WHOLEBODY_DEBUG") else Reader
-        return kind(self.ring, self.dtype, into)
+        reader = kind(self.ring, self.dtype, into)
+        reader.follows, reader.keeps = follow, self._keep
+        return reader
 
     def close(self) -> None:
         """Let go of the channel. Its writers and readers go on; its messages stay for others."""
@@ -167,6 +188,11 @@ class Writer(_ring.Writer, Generic[M]):
         self.message, self.raw = _record(storage), raw
         return self
 
+    def renew(self, status: int) -> bool:
+        """The channel was pulled away: make it anew."""
+        renewal.move_writer(self)
+        return True
+
     def __enter__(self) -> Self:
         """Return the writer."""
         return self
@@ -183,9 +209,12 @@ class Reader(_ring.Reader, Generic[M]):
     the next one was taken raises OldView.
     """
 
-    __slots__ = ("message", "raw")
+    __slots__ = ("_patience", "follows", "keeps", "message", "raw")
     message: M
     raw: npt.NDArray[np.uint8]
+    follows: bool
+    keeps: bool
+    _patience: renewal.Patience
 
     def __new__(cls, ring: _ring.Ring, dtype: np.dtype[M], into: npt.NDArray[Any] | None = None) -> Self:
         """Open the ring for reading."""
@@ -196,7 +225,20 @@ class Reader(_ring.Reader, Generic[M]):
         self = super().__new__(cls, ring, raw.data)
         storage.flags.writeable = raw.flags.writeable = False  # for others than the ring, which has its buffer
         self.message, self.raw = _record(storage), raw
+        self.follows, self.keeps, self._patience = True, False, renewal.Patience()
         return self
+
+    def renew(self, status: int) -> bool:
+        """The channel was pulled away: go where it is now. False if it is not there yet, an error if that is too long."""
+        anew = None
+        if self.follows:
+            anew = renewal.make(self.ring) if self.keeps else renewal.find(self.ring)
+        if anew is not None:
+            self.move(anew)
+            self._patience.begin_anew()
+        elif not self.follows or self._patience.over:
+            raise fault(status, self.ring.path)
+        return anew is not None
 
     def __enter__(self) -> Self:
         """Return the reader."""

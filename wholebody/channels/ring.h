@@ -72,6 +72,8 @@ typedef enum wb_status {
     WB_FORKED = -1011,     /* the writer was opened before fork() */
     WB_EXHAUSTED = -1012,  /* 2^48 messages have been put */
     WB_OVERRUN = -1013,    /* writers overwrite messages faster than this reader can copy them */
+    WB_GONE = -1014,       /* the file was truncated, replaced or removed: close all handles and open the channel again */
+    WB_UNSAFE = -1015,     /* anyone may write in the folder, so anyone could make channels there */
 } wb_status;
 
 /* What the messages of a channel look like. */
@@ -91,6 +93,7 @@ typedef struct wb_info {
     uint64_t newest;                   /* sequence of the newest message, 0 if none */
     uint64_t file_size;
     uint32_t depth, writers;
+    int read_only;                     /* 1: this process may not write the channel */
 } wb_info;
 
 /* What a reader knows of the message it read last. */
@@ -106,10 +109,12 @@ typedef struct wb_message {
 int wb_path(const char *name, char path[WB_PATH_MAX]);
 
 /* Open the channel at `path`, or create it if there is none and `layout` is given. With a layout, an existing
- * channel must have the same one; its own depth and number of writers stay. */
+ * channel must have the same one; its own depth and number of writers stay. A channel that this process may only read is
+ * opened all the same: there wb_writer_open() returns -EACCES. A new one has the rights of its folder. */
 int wb_open(wb_ring **ring, const char *path, const wb_layout *layout, uint32_t depth, uint32_t writers);
 void wb_close(wb_ring *ring);          /* after its writers and readers */
 void wb_describe(const wb_ring *ring, wb_info *info);
+int wb_look(wb_ring *ring);            /* look at the file now: 0, or WB_GONE */
 int64_t wb_writer_process(const wb_ring *ring, uint32_t lease);   /* process id, 0 if nobody lives there */
 
 int wb_writer_open(wb_writer **writer, wb_ring *ring);
@@ -127,7 +132,7 @@ void wb_message_of(const wb_reader *reader, wb_message *message);
 /* Wait until one of the readers has something new: 1, or 0 when `until` has passed, or -EINTR.
  * Spins up to `spin` nanoseconds before it sleeps. */
 int wb_wait(wb_reader *const readers[], int count, int64_t until, int64_t spin);
-int wb_unread(const wb_reader *reader);                          /* 1 if there is something new */
+int wb_unread(wb_reader *reader);                                /* 1 if there is something new, or the channel is gone */
 
 int64_t wb_now(void);
 void wb_relax(void);                                             /* between two looks of a loop that spins */
