@@ -145,7 +145,7 @@ def test_a_reader_of_a_ring_full_of_garbage_raises_until_its_writer_makes_it_ane
     entries = channel.path.read_bytes().index(struct.pack("<Q", 1 << 16 | 4))  # message 1 in slot 4, at index 1
     overwrite(channel.path, entries - 8, struct.pack("<4Q", *[1 << 16 | 0xFFFF] * 4))
     with pytest.raises(errors.NotAChannel, match="contradict"):
-        wait_for(lambda: channel.reader(follow=False).latest())
+        wait_for(lambda: channel.reader(grace=0.0).latest())
     overwrite(channel.path, entries - 8, struct.pack("<4Q", *[0xFFFF] * 4))
     with pytest.warns(errors.ChannelRenewed, match=r"test\.faults.*made anew"):
         writer.put()

@@ -128,15 +128,15 @@ class Channel(Generic[M]):
             self._ring = renewal.make(self.ring)
         return Writer(self.ring, self.dtype)
 
-    def reader(self, into: npt.NDArray[Any] | None = None, *, follow: bool = True) -> Reader[M]:
+    def reader(self, into: npt.NDArray[Any] | None = None, *, grace: float = renewal.GRACE) -> Reader[M]:
         """Make a reader; its first next() is the oldest message still there.
 
-        Its message is in `into`, if given: one row of a table of messages of this layout, for instance. One that does
-        not `follow` a channel that was pulled away and made anew raises ChannelGone when it has read what is left.
+        Its message is in `into`, if given: one row of a table of messages of this layout, for instance. If the channel
+        is pulled away, and not made anew within `grace` (s), it raises ChannelGone; with 0 it follows to none.
         """
         kind = _DebugReader if os.environ.get("WHOLEBODY_DEBUG") else Reader
         reader = kind(self.ring, self.dtype, into)
-        reader.follows, reader.keeps = follow, self._keep
+        reader.following = renewal.Following(grace, self._keep)
         return reader
 
     def close(self) -> None:
@@ -170,7 +170,7 @@ def _record(storage: npt.NDArray[Any]) -> Any:
     return storage[0] if storage.dtype.names is not None or storage.ndim > 1 else storage.reshape(())
 
 
-class Writer(_ring.Writer, Generic[M]):
+class Writer(renewal.RenewingWriter, Generic[M]):
     """Puts messages on a channel: fill `message`, call `put()`. What is not filled again stays as it was.
 
     `raw` is the same message as bytes.
@@ -188,11 +188,6 @@ class Writer(_ring.Writer, Generic[M]):
         self.message, self.raw = _record(storage), raw
         return self
 
-    def renew(self, status: int) -> bool:
-        """The channel was pulled away: make it anew."""
-        renewal.move_writer(self)
-        return True
-
     def __enter__(self) -> Self:
         """Return the writer."""
         return self
@@ -209,12 +204,10 @@ class Reader(_ring.Reader, Generic[M]):
     the next one was taken raises OldView.
     """
 
-    __slots__ = ("_patience", "follows", "keeps", "message", "raw")
+    __slots__ = ("following", "message", "raw")
     message: M
     raw: npt.NDArray[np.uint8]
-    follows: bool
-    keeps: bool
-    _patience: renewal.Patience
+    following: renewal.Following
 
     def __new__(cls, ring: _ring.Ring, dtype: np.dtype[M], into: npt.NDArray[Any] | None = None) -> Self:
         """Open the ring for reading."""
@@ -225,18 +218,15 @@ class Reader(_ring.Reader, Generic[M]):
         self = super().__new__(cls, ring, raw.data)
         storage.flags.writeable = raw.flags.writeable = False  # for others than the ring, which has its buffer
         self.message, self.raw = _record(storage), raw
-        self.follows, self.keeps, self._patience = True, False, renewal.Patience()
+        self.following = renewal.Following(renewal.GRACE, keeps=False)
         return self
 
     def renew(self, status: int) -> bool:
-        """The channel was pulled away: go where it is now. False if it is not there yet, an error if that is too long."""
-        anew = None
-        if self.follows:
-            anew = renewal.make(self.ring) if self.keeps else renewal.find(self.ring)
+        """The channel was pulled away: go where it is now. False while it is not there, an error after too long."""
+        anew = self.following.find(self.ring)
         if anew is not None:
             self.move(anew)
-            self._patience.begin_anew()
-        elif not self.follows or self._patience.over:
+        elif self.following.in_vain:
             raise fault(status, self.ring.path)
         return anew is not None
 

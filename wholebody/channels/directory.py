@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import math
+import os
 from pathlib import Path
 from typing import Any, Protocol
 
 from wholebody.channels import _ring
 from wholebody.channels.channel import Channel
+from wholebody.channels.faults import fault
 from wholebody.errors import ChannelError, ChannelInUse, ChannelNotFound, closest
 
 
@@ -17,9 +21,12 @@ def folder() -> Path:
 
 def names() -> list[str]:
     """Return the names of all channels, sorted; files that cannot be channels are left out."""
-    if not folder().is_dir():
+    try:
+        return sorted(each for each in os.listdir(folder()) if _is_name(each))
+    except PermissionError:
+        raise fault(-errno.EACCES, str(folder())) from None
+    except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(entry.name for entry in folder().iterdir() if _is_name(entry.name))
 
 
 def identity(name: str) -> tuple[int, int] | None:
@@ -32,7 +39,7 @@ def identity(name: str) -> tuple[int, int] | None:
 
 
 def remove(name: str, force: bool = False) -> None:
-    """Remove a channel; one with living writers only if forced. Who has it open keeps the old one until it closes."""
+    """Remove a channel; one with living writers only if forced, and they make it anew as soon as they notice."""
     path = Path(_ring.path(name))
     if not path.exists():
         raise ChannelNotFound(f"there is no channel '{name}' in {folder()}{closest(name, names())}")
@@ -97,7 +104,7 @@ class ThisMachine:
     def reader(self, name: str, kind: Any = None, *, every: bool = True, past: bool = False) -> Any:
         """A reader of a channel."""
         with Channel(name, kind=kind) as channel:
-            reader = channel.reader()
+            reader = channel.reader(grace=math.inf)  # who asks knows by `writers` whether anybody is there
         if not past:
             reader.latest()
         return reader

@@ -25,26 +25,36 @@ from wholebody.errors import (
 
 GRACE = 1.0
 """s that writers have to make a channel anew, until its readers say that it has gone."""
+LOOK_EVERY = 0.01
+"""s between two looks of a reader for a channel that has gone."""
 ATTEMPTS = 20
 """To make a channel where somebody else puts something in its place each time."""
 LASTING = (IllegalName, NotPermitted, SharedMemoryFull, SizeOutOfRange)
 """What making a channel anew cannot mend."""
 
 
-def move_writer(writer: _ring.Writer) -> None:
-    """Register a writer with the channel in the place of the one that was pulled away; make it anew if it must be."""
-    for _ in range(ATTEMPTS):
-        anew = make(writer.ring)
-        try:
-            writer.move(anew)
-        except (TooManyWriters, RegistrationBusy):
-            _clear(anew.path)  # somebody has put a channel of his own there
-            continue
-        name = Path(anew.path).name
-        text = f"channel '{name}' was pulled away (truncated, replaced, removed or damaged) and is made anew"
-        warnings.warn(text, ChannelRenewed, stacklevel=3)
-        return
-    raise ChannelGone(f"channel '{Path(writer.ring.path).name}' is pulled away again and again; who else writes there?")
+class RenewingWriter(_ring.Writer):
+    """A writer that makes its channel anew when that was pulled away."""
+
+    __slots__ = ()
+
+    def renew(self, status: int) -> bool:
+        """Register with the channel that stands in the place of the one that was pulled away; make it if none does."""
+        for _ in range(ATTEMPTS):
+            anew = make(self.ring)
+            try:
+                self.move(anew)
+            except (TooManyWriters, RegistrationBusy):
+                _clear(anew.path)  # somebody has put a channel of his own there
+                continue
+            name = Path(anew.path).name
+            text = f"channel '{name}' was pulled away (truncated, replaced, removed or damaged) and is made anew"
+            warnings.warn(text, ChannelRenewed, stacklevel=2)
+            return True
+        name = Path(self.ring.path).name
+        raise ChannelGone(
+            f"channel '{name}' is pulled away again and again; find out what else writes {self.ring.path}"
+        )
 
 
 def find(ring: _ring.Ring) -> _ring.Ring | None:
@@ -68,9 +78,7 @@ def make(ring: _ring.Ring) -> _ring.Ring:
         _clear(path)  # the numbers in it contradict each other
     for attempt in range(ATTEMPTS):
         try:
-            return _ring.Ring(
-                path, about["payload_size"], about["layout_hash"], text, about["depth"], about["writers"]
-            )
+            return _ring.Ring(path, about["payload_size"], about["layout_hash"], text, about["depth"], about["writers"])
         except LASTING:
             raise
         except ChannelError:
@@ -80,25 +88,36 @@ def make(ring: _ring.Ring) -> _ring.Ring:
     raise AssertionError("the last attempt returns or raises")
 
 
-class Patience:
-    """How long a reader has been without its channel."""
+class Following:
+    """How a reader gets to the channel that has taken the place of the one that was pulled away.
 
-    __slots__ = ("_since",)
+    grace  s until it says that there is none; without end if somebody else judges its silence, 0 if it does not follow
+    keeps  whether it makes the channel anew itself
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_again", "_since", "grace", "keeps")
+
+    def __init__(self, grace: float, keeps: bool) -> None:
+        self.grace, self.keeps = grace, keeps
         self._since: float | None = None
+        self._again = 0.0
+
+    def find(self, ring: _ring.Ring) -> _ring.Ring | None:
+        """The channel in the place of a ring, if it is there already."""
+        now = time.monotonic()
+        self._since = now if self._since is None else self._since
+        if now < self._again or self.grace == 0.0:
+            return None
+        self._again = now + LOOK_EVERY
+        found = make(ring) if self.keeps else find(ring)
+        if found is not None:
+            self._since = None
+        return found
 
     @property
-    def over(self) -> bool:
-        """Whether that is too long; asked each time that it is missed."""
-        now = time.monotonic()
-        if self._since is None:
-            self._since = now
-        return now - self._since > GRACE
-
-    def begin_anew(self) -> None:
-        """It is there."""
-        self._since = None
+    def in_vain(self) -> bool:
+        """Whether it was looked for too long."""
+        return self._since is not None and time.monotonic() - self._since >= self.grace
 
 
 def _clear(path: str) -> None:

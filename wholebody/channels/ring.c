@@ -295,11 +295,15 @@ static void unguard(wb_ring *ring)
     pthread_mutex_unlock(&open_mutex);
 }
 
+/* A file of the right length with holes in it could take all memory of the machine when it is mapped. */
+static bool has_holes(const struct stat *found) { return (uint64_t)found->st_blocks * 512 < (uint64_t)found->st_size; }
+
 /* Whether the file is as it was, under its name; it may be out of sight, but not another one. */
 static bool is_in_place(const wb_ring *ring)
 {
     struct stat mine, named;
-    if (fstat(ring->file, &mine) < 0 || (uint64_t)mine.st_size != ring->file_size || mine.st_nlink == 0)
+    if (fstat(ring->file, &mine) < 0 || (uint64_t)mine.st_size != ring->file_size || mine.st_nlink == 0 ||
+        has_holes(&mine))
         return false;
     if (memcmp(ring->header, &ring->constants, offsetof(wb_header, head)) != 0)
         return false;
@@ -530,7 +534,6 @@ static int open_file(const char *path, bool *read_only)
     return file < 0 ? -errno : file;
 }
 
-/* A file of the right length with holes in it could take all memory of the machine when it is mapped. */
 static int check_file(int file, struct stat *found)
 {
     if (fstat(file, found) < 0)
@@ -539,8 +542,6 @@ static int check_file(int file, struct stat *found)
         return WB_FOREIGN;
     return 0;
 }
-
-static bool has_holes(const struct stat *found) { return (uint64_t)found->st_blocks * 512 < (uint64_t)found->st_size; }
 
 static int open_existing(wb_ring *ring, const char *path, const wb_layout *layout)
 {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -114,7 +115,7 @@ class Controllers:
             opened = Channel(channel)
             if opened.dtype != self._dtype:
                 raise LayoutMismatch("its references are of another robot, or of another version")
-            reader = opened.reader(into=self.rows[row : row + 1])
+            reader = opened.reader(into=self.rows[row : row + 1], grace=math.inf)  # silence is judged by its period
         except ChannelError as error:
             self.left_out += 1
             self._report(controller, f"'{controller}' cannot move this robot: {error}")

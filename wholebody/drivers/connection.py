@@ -9,6 +9,7 @@ with connect("wave") as robot:
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 import warnings
 from collections.abc import Mapping
@@ -239,7 +240,7 @@ def _running(names: Names, timeout: float) -> tuple[Channel[State], Reader[State
         with contextlib.suppress(ChannelError):
             if directory.writers(names.tick):
                 states = Channel(names.state, kind=State)
-                reader = states.reader()
+                reader = states.reader(grace=math.inf)  # it is judged by whether a daemon lives
                 reader.latest()
                 if reader.wait(max(0.0, until - time.monotonic())):
                     return states, reader

@@ -103,8 +103,8 @@ class _Simulator:
         self._simulation = simulation
         self._start = simulation.truth.position
         self._states = stack.enter_context(Channel(names.simulated, robot.state_dtype()).writer())
-        self._commands = stack.enter_context(Channel(names.commanded, robot.reference_dtype()).reader())
-        self._answers = stack.enter_context(Channel(names.to_simulator, ticks).reader())
+        self._commands = stack.enter_context(Channel(names.commanded, robot.reference_dtype(), keep=True).reader())
+        self._answers = stack.enter_context(Channel(names.to_simulator, ticks, keep=True).reader())
         self._beats = stack.enter_context(triggers.writer())
         objects = stack.enter_context(own_channel(names.objects, object_record(len(simulation.objects))))
         self._objects = stack.enter_context(objects.writer())
