@@ -112,9 +112,11 @@ def test_writers_of_one_channel_meet_again_in_one(channel):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.ChannelRenewed)
         wait_for(
-            lambda: all(exchange(writer, reader, number) for number, writer in enumerate(writers, 1))
-            and channel.path.exists()
-            and len(Channel("test.hostile").writer_processes()) == 3
+            lambda: (
+                all(exchange(writer, reader, number) for number, writer in enumerate(writers, 1))
+                and channel.path.exists()
+                and len(Channel("test.hostile").writer_processes()) == 3
+            )
         )
 
 

@@ -48,9 +48,10 @@ MISTAKES: dict[str, list[tuple[str, str]]] = {
 }
 
 
-def compile_program(name: str, output: Path, ring: Path = CHANNELS) -> Path:
-    """Compile NAME.c around the ring.c in the folder `ring`."""
-    subprocess.run(["gcc", *FLAGS, "-I", str(ring), str(HERE / f"{name}.c"), "-o", str(output)], check=True)
+def compile_program(name: str, output: Path, ring: Path = CHANNELS, sources: tuple[str, ...] = ()) -> Path:
+    """Compile NAME.c around the ring.c in the folder `ring`, or beside it, if `sources` of the folder are given."""
+    files = [str(HERE / f"{name}.c"), *(str(ring / each) for each in sources)]
+    subprocess.run(["gcc", *FLAGS, "-I", str(ring), *files, "-o", str(output)], check=True)
     return output
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from wholebody.channels import _ring, renewal
 from wholebody.channels.faults import fault
 from wholebody.channels.layout import Layout
-from wholebody.errors import ChannelClosed, LayoutMismatch, NotAChannel, SizeOutOfRange, WrongRecord
+from wholebody.errors import ChannelClosed, LayoutMismatch, NotAChannel, SizeOutOfRange, TooManyWriters, WrongRecord
 from wholebody.messages import Record, watched
 
 if TYPE_CHECKING:
@@ -126,6 +126,12 @@ class Channel(Generic[M]):
         """Register as a writer."""
         if self.ring.gone:
             self._ring = renewal.make(self.ring)
+        try:
+            return Writer(self.ring, self.dtype)
+        except TooManyWriters:
+            if not self._keep or self.writer_processes():
+                raise
+        self._ring = renewal.make(self.ring)  # who may only read has locked the places
         return Writer(self.ring, self.dtype)
 
     def reader(self, into: npt.NDArray[Any] | None = None, *, grace: float = renewal.GRACE) -> Reader[M]:

@@ -11,12 +11,18 @@ from typing import Any, Protocol
 from wholebody.channels import _ring
 from wholebody.channels.channel import Channel
 from wholebody.channels.faults import fault
-from wholebody.errors import ChannelError, ChannelInUse, ChannelNotFound, closest
+from wholebody.errors import ChannelError, ChannelInUse, ChannelNotFound, NotPermitted, closest
 
 
 def folder() -> Path:
     """Return where channels live: $WHOLEBODY_CHANNELS, by default /dev/shm/wholebody."""
     return Path(_ring.path("any")).parent
+
+
+def make_folder() -> Path:
+    """Make the folder of channels if it is not there, for its owner alone; return it."""
+    folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder()
 
 
 def names() -> list[str]:
@@ -51,10 +57,12 @@ def remove(name: str, force: bool = False) -> None:
 
 
 def writers(name: str) -> list[int]:
-    """The living processes that write a channel; none if it is not there."""
+    """The living processes that write a channel; none if it is not there. NotPermitted if it is somebody else's."""
     try:
         with Channel(name) as channel:
             return channel.writer_processes()
+    except NotPermitted:
+        raise
     except ChannelError:
         return []  # damaged, old or foreign: nobody can be using it as a channel
 

@@ -72,10 +72,10 @@ def find(ring: _ring.Ring) -> _ring.Ring | None:
 
 def make(ring: _ring.Ring) -> _ring.Ring:
     """The channel that stands where one was pulled away; made anew if none does, or something else."""
+    if not ring.gone:
+        _clear(ring.path)  # the numbers in it contradict each other
     path, about = ring.path, ring.describe()
     text = about["layout_text"].decode("ascii", errors="replace")
-    if not ring.gone:
-        _clear(path)  # the numbers in it contradict each other
     for attempt in range(ATTEMPTS):
         try:
             return _ring.Ring(path, about["payload_size"], about["layout_hash"], text, about["depth"], about["writers"])

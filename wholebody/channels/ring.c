@@ -652,9 +652,10 @@ static int lock_lease(int file, uint32_t lease, short type)
     return errno == EACCES ? -EAGAIN : -errno;
 }
 
+/* A writer's lock is one to write; a lock to read, which who may only read the file can take, is nobody's life. */
 static bool is_alive(int file, uint32_t lease)
 {
-    struct flock lock = lock_of(lease, F_WRLCK);
+    struct flock lock = lock_of(lease, F_RDLCK);
     return fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 

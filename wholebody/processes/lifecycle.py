@@ -119,6 +119,7 @@ def spawn(role: Role, *, log: Path | None = None, stays: bool = False, **options
     with contextlib.ExitStack() as stack:
         output = None
         if log is not None:
+            directory.make_folder()  # not with the rights of any folder, if logs are in it
             log.parent.mkdir(parents=True, exist_ok=True)
             output = stack.enter_context(log.open("ab"))
         process = subprocess.Popen(
