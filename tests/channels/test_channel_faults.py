@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from rigs.robot_processes import wait_for
+from robot_processes import wait_for
 
 from wholebody import errors
 from wholebody.channels import Channel, _ring

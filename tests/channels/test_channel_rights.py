@@ -5,9 +5,9 @@ import os
 import stat
 
 import pytest
-from rigs.hostile import OTHER_USER
-from rigs.other_user import another_user, as_another_user
-from rigs.robot_processes import end_all, wait_for
+from hostile import OTHER_USER
+from other_user import another_user, as_another_user
+from robot_processes import end_all, wait_for
 
 from wholebody.channels import Channel, access, directory
 from wholebody.channels.faults import fault

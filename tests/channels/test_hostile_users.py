@@ -5,11 +5,11 @@ import subprocess
 import sys
 import time
 
+import hostile
 import numpy as np
 import pytest
-from rigs import hostile
-from rigs.other_user import as_another_user
-from rigs.robot_processes import end_all, wait_for
+from other_user import as_another_user
+from robot_processes import end_all, wait_for
 from torture import programs
 
 from wholebody.channels import Channel, access

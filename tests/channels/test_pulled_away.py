@@ -6,10 +6,10 @@ import random
 import time
 import warnings
 
+import hostile
 import numpy as np
 import pytest
-from rigs import hostile
-from rigs.robot_processes import wait_for
+from robot_processes import wait_for
 
 from wholebody import errors
 from wholebody.channels import Channel, directory, wait_any

@@ -14,7 +14,7 @@ import pytest
 BEFORE = """
 import fcntl, json, os, struct, sys, time
 import numpy as np
-from rigs import hostile
+import hostile
 from wholebody import errors
 from wholebody.channels import Channel, directory, renewal
 from wholebody.channels.faults import fault

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, overload
@@ -142,7 +143,7 @@ class Channel(Generic[M]):
         """
         kind = _DebugReader if os.environ.get("WHOLEBODY_DEBUG") else Reader
         reader = kind(self.ring, self.dtype, into)
-        reader.following = renewal.Following(grace, self._keep)
+        reader.following = renewal.Following(math.inf if self._keep else grace, self._keep)
         return reader
 
     def close(self) -> None:

@@ -88,6 +88,14 @@ def make(ring: _ring.Ring) -> _ring.Ring:
     raise AssertionError("the last attempt returns or raises")
 
 
+def _made(ring: _ring.Ring) -> _ring.Ring | None:
+    """The same; None if that cannot be now, as where memory is full."""
+    try:
+        return make(ring)
+    except ChannelError:
+        return None
+
+
 class Following:
     """How a reader gets to the channel that has taken the place of the one that was pulled away.
 
@@ -109,7 +117,7 @@ class Following:
         if now < self._again or self.grace == 0.0:
             return None
         self._again = now + LOOK_EVERY
-        found = make(ring) if self.keeps else find(ring)
+        found = _made(ring) if self.keeps else find(ring)
         if found is not None:
             self._since = None
         return found

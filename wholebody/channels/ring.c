@@ -970,7 +970,10 @@ static int take(wb_reader *reader, uint64_t wanted, void *payload)
             reader->next = entry_at(reader->ring, wanted + 1);
             return 1;
         }
-        wanted = newest(reader->ring);
+        uint64_t now = newest(reader->ring);
+        if (now == wanted)             /* the newest is overwritten only by a newer one */
+            return (int)verdict(reader->ring);
+        wanted = now;
     }
     reader->message.sequence = 0;
     return look(reader->ring) < 0 ? WB_GONE : WB_OVERRUN;
