@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import math
 import os
@@ -65,6 +66,20 @@ def writers(name: str) -> list[int]:
         raise
     except ChannelError:
         return []  # damaged, old or foreign: nobody can be using it as a channel
+
+
+def has_open(process: int, name: str) -> bool:
+    """Whether a process has a channel open, by the kernel's word; True if it is not for us to know, or is over."""
+    file = identity(name)
+    try:
+        for each in os.listdir(f"/proc/{process}/fd"):
+            with contextlib.suppress(FileNotFoundError):
+                found = os.stat(f"/proc/{process}/fd/{each}")
+                if (found.st_dev, found.st_ino) == file:
+                    return True
+    except (PermissionError, FileNotFoundError):
+        return True
+    return False
 
 
 class Machine(Protocol):

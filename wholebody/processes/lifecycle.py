@@ -255,6 +255,12 @@ def stop(name: str = "") -> list[str]:
     found = [(role, process) for role in OWNERS if (process := process_of(role, robot)) is not None]
     lines, left = [], set[Role]()
     for role, process in found:
+        channel = role.channel(Names(robot)) if role.channel else role.record_channel(robot)
+        if not directory.has_open(process, channel):
+            raise HardwareError(
+                f"channel '{channel}' says that process {process} writes it, which it does not have open: somebody has "
+                f"written into its memory; end the {role.name} by hand, then: wholebody channels rm {channel}"
+            )
         if role is not DAEMON and running_as(role, robot) is None:
             left.add(role)
             lines.append(f"{role.name} {process}: left alone, because `wholebody start` did not start it")
