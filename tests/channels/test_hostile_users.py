@@ -143,6 +143,28 @@ def test_ten_thousand_hostile_truncations_and_replacements_by_its_own_user_kill_
     assert obeys()
 
 
+HANDSHAKE = ("robot.from_simulator", "robot.to_simulator", "robot.simulated", "robot.commanded", "robot.objects")
+
+
+@pytest.mark.slow
+def test_a_daemon_and_its_simulator_find_each_other_again_whatever_is_done_to_their_channels(folder, tmp_path):
+    plan, log, dice = LaunchPlan("robot", "hubo2plus", "simulator", physics=False), tmp_path / "log", random.Random(4)
+    children = [lifecycle.spawn(role, log=log, plan=plan) for role in (registry.SIMULATOR, registry.DAEMON)]
+    try:
+        list(lifecycle.until_first_state(plan, children, log))
+        for how in (*hostile.STRIKES, *hostile.STRIKES):
+            for name in HANDSHAKE:
+                hostile.strike(folder / name, how, dice)
+                time.sleep(PAUSE)
+            begun = time.monotonic()
+            wait_for(lambda begun=begun: newest_stamp(STATE) > begun)
+            assert [child.process.poll() for child in children] == [None, None], log.read_text()[-2000:]
+        assert obeys()
+    finally:
+        for child in children:
+            child.end()
+
+
 STRANGER = """
 import random
 from pathlib import Path

@@ -38,7 +38,7 @@ class Channel(Generic[M]):
     Messages are of the dtype's kind; those of a channel opened without one are of the `kind` given, such as `State`.
 
     If the channel is pulled away (truncated, replaced, removed, filled with garbage), its writers make it anew and its
-    readers go there, within about 0.1 s; a reader that has waited 1 s for that in vain raises ChannelGone. Readers of a
+    readers go there, within about 0.2 s; a reader that has waited 1 s for that in vain raises ChannelGone. Readers of a
     channel that is one's own (`keep`) make it anew, too.
     """
 

@@ -31,6 +31,14 @@
  *         in the middle of a put is found again by the next writer to register: it is the one that is neither
  *         in the ring nor on the lease of a living writer.
  *
+ * gone    Who may write the file may also truncate it, remove it, or put another in its place. None of that ends a process:
+ *         a handler of SIGBUS, installed by the first wb_open(), lays zeros over the mapping, and the call returns WB_GONE,
+ *         as do, within 0.1 s, calls on a file that lies elsewhere or is damaged. Then close the handles and open the channel
+ *         again. A SIGBUS from anywhere else goes to the handler that was there before; one that is installed later must
+ *         pass on what is not its own. No number in the memory leads a call out of the mapping, or lets it run for ever.
+ * rights  A channel has the rights of its folder, which wb_open() makes for its owner alone. A channel that this process may
+ *         read and not write is mapped to be read: its readers cannot say that they wait, and look every millisecond.
+ *
  * All calls return 0 or a positive value, or a negative code: -errno or one of wb_status. Times are
  * nanoseconds of CLOCK_MONOTONIC. Handles may be used by one thread at a time. A writer does not survive
  * fork(): in the child every call on it returns WB_FORKED. Nor does it survive closing its file descriptor behind its
