@@ -223,6 +223,18 @@ def test_channels_that_are_there_get_the_rights_too(owned):
         assert (mode(channel.path), channel.path.stat().st_gid) == (0o664, owned.stat().st_gid)
 
 
+def test_nothing_but_channels_of_ones_own_gets_the_rights(owned, tmp_path):
+    with Channel("test.owned", "i8"):
+        pass
+    secret = tmp_path / "secret"
+    secret.touch(0o600)
+    (owned / "test.link").symlink_to(secret)
+    os.mkfifo(owned / "test.pipe", 0o600)
+    os.link(owned / "test.owned", owned / "test.twice")
+    access.grant(group="games")
+    assert [mode(each) for each in (secret, owned / "test.pipe", owned / "test.twice")] == [0o600] * 3
+
+
 def test_an_unknown_group_is_refused(owned):
     with pytest.raises(UnknownName, match=r"no group 'game'.*closest: 'games'"):
         access.grant(group="game")

@@ -79,11 +79,18 @@ def _change(folder: Path, mode: int, number: int, group: str) -> None:
 
 
 def _change_channel(path: Path, mode: int, number: int) -> None:
-    """Give a channel that was made before the rights of its folder."""
-    found = os.lstat(path)
-    if stat.S_ISREG(found.st_mode) and os.geteuid() in (found.st_uid, 0):
-        os.chown(path, -1, number, follow_symlinks=False)
-        path.chmod(mode & 0o664)
+    """Give a channel of ours that was made before the rights of its folder; nothing else that lies there."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        found = os.fstat(file)
+        if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_nlink == 1:
+            os.fchown(file, -1, number)
+            os.fchmod(file, mode & 0o664)
+    finally:
+        os.close(file)
 
 
 def _group_number(name: str) -> int:
