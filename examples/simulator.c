@@ -19,10 +19,13 @@
 #define PERIOD 0.005
 #define LAG 0.05
 
+static wb_ring *rings[4];
+static int ring_count;
+
 static int open_channel(const char *name, const wb_layout *layout, wb_reader **reader, wb_writer **writer)
 {
     char path[WB_PATH_MAX];
-    wb_ring *ring;
+    wb_ring *ring = NULL;
     int status = wb_path(name, path);
     if (status == 0)
         status = wb_open(&ring, path, layout, 64, 16);
@@ -30,6 +33,16 @@ static int open_channel(const char *name, const wb_layout *layout, wb_reader **r
         status = wb_reader_open(reader, ring);
     if (status == 0 && writer)
         status = wb_writer_open(writer, ring);
+    rings[ring_count++] = ring;
+    return status;
+}
+
+/* Whether all channels are where they were. */
+static int look(void)
+{
+    int status = 0;
+    for (int i = 0; i < ring_count && status == 0; i++)
+        status = wb_look(rings[i]);
     return status;
 }
 
@@ -41,6 +54,7 @@ int main(void)
     static robot_commanded command;
     static robot_to_simulator answer;
     static robot_from_simulator beat;
+    int64_t sequence;
 
     int status = open_channel("robot.commanded", &robot_commanded_layout, &commands, NULL);
     if (status == 0)
@@ -58,12 +72,15 @@ int main(void)
         state.status[joint] = 1 | 2 | 4;  /* driver on, control on, homed */
     }
     while (status >= 0) {
-        wb_put(states, &state);
-        wb_put(beats, &beat);
+        if ((sequence = wb_put(states, &state)) < 0 || (sequence = wb_put(beats, &beat)) < 0)
+            status = (int)sequence;
         while (status >= 0 && answer.number != beat.number) /* the daemon has not commanded this period yet */
-            if ((status = wb_wait(&answers, 1, WB_FOREVER, 0)) == 1)
+            if ((status = wb_wait(&answers, 1, wb_now() + 1000000000, 0)) == 1)
                 status = wb_latest(answers, &answer);
-        wb_latest(commands, &command);
+            else if (status == 0)
+                status = look();
+        if (status >= 0)
+            status = wb_latest(commands, &command);
         for (int joint = 0; joint < robot_simulated_joints_count; joint++) {
             if (command.mask[joint])
                 state.reference[joint] = command.position[joint];

@@ -95,7 +95,10 @@ int main(int argc, char **argv)
     /* As long as states keep coming; the first one says where the arm is. */
     wb_latest(reader, &state);
     for (int first = 1; wb_wait(&reader, 1, wb_now() + 2 * (int64_t)SECOND, 0) == 1; first = 0) {
-        if (wb_latest(reader, &state) != 1)
+        status = wb_latest(reader, &state);
+        if (status < 0)
+            return fail(status);
+        if (status == 0)
             break;
         if (first) {
             begin = state.time;

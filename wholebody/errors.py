@@ -12,6 +12,7 @@ WholebodyError
 │   ├── ChannelInUse                              somebody writes to the channel to be removed
 │   ├── SharedMemoryFull     (OSError)            no room for the channel
 │   ├── NotPermitted         (PermissionError)    the channel belongs to somebody else
+│   ├── ChannelGone                               its file was truncated, replaced or removed
 │   ├── NotAChannel                               a foreign, truncated or damaged file under that name
 │   ├── OtherVersion                              made by another version of wholebody
 │   ├── StaleChannel                              made before the machine restarted
@@ -74,6 +75,7 @@ WholebodyError
 ├── UnknownBenchmark         (KeyError)           no benchmark of that name
 └── MissingExtra             (ImportError)        an optional library is not installed
 
+ChannelRenewed               (RuntimeWarning)     a channel that was pulled away is made anew
 RealtimeWarning              (RuntimeWarning)     real-time scheduling is not permitted; all still works
 RobotWarning                 (UserWarning)        a robot description that could safely be repaired
 UnknownJointWarning          (UserWarning)        a reference to a joint that this robot lacks
@@ -145,6 +147,10 @@ class NotPermitted(ChannelError, PermissionError):
 
 class NotAChannel(ChannelError):
     """A foreign, truncated or damaged file lies under the channel's name."""
+
+
+class ChannelGone(ChannelError):
+    """The channel's file was truncated, replaced or removed."""
 
 
 class OtherVersion(ChannelError):
@@ -453,6 +459,10 @@ def requirements(extra: str) -> list[str]:
     except metadata.PackageNotFoundError:
         return []
     return [mark.sub("", each) for each in listed if mark.search(each)]
+
+
+class ChannelRenewed(RuntimeWarning):
+    """A channel that was truncated, replaced, removed or damaged is made anew."""
 
 
 class RealtimeWarning(RuntimeWarning):

@@ -1,9 +1,11 @@
 """Start, stop, status: the processes of a robot."""
 
 import configparser
+import grp
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -24,7 +26,7 @@ from robot_processes import (
 )
 
 from wholebody import robots
-from wholebody.channels import Channel
+from wholebody.channels import Channel, directory
 from wholebody.drivers import connect
 from wholebody.operator.monitor.watcher import Watcher
 from wholebody.processes import lifecycle
@@ -240,8 +242,20 @@ def test_the_daemon_is_small_and_loads_nothing_heavy():
     assert "mujoco" in heavy_libraries(simulator()), "the simulator is another process, and the check sees it"
 
 
+def test_a_robot_is_started_for_a_group_and_says_who_may_move_it(channels_folder):
+    group = "games" if os.geteuid() == 0 else grp.getgrgid(os.getegid()).gr_name
+    said = wholebody("start", "--driver", "loopback", "--group", group, "--readable").stdout
+    assert f"and group {group} may move it, everybody may read it" in " ".join(said.split())
+    channels = [channels_folder / each for each in directory.names()]
+    assert {stat.S_IMODE(each.stat().st_mode) for each in channels} == {0o664}
+    assert {grp.getgrgid(each.stat().st_gid).gr_name for each in channels} == {group}
+    refused = wholebody("start", "--driver", "loopback", "--name", "other", "--group", "gamse", check=False)
+    assert refused.returncode == 1
+    assert "no group 'gamse'; closest: 'games'" in refused.stderr
+
+
 def test_the_service_starts_it_in_the_foreground_with_real_time_rights():
-    text = wholebody("start", "--driver", "full:buses=can0,can1", "--service").stdout
+    text = wholebody("start", "--driver", "full:buses=can0,can1", "--group", "games", "--readable", "--service").stdout
     unit = configparser.ConfigParser(strict=False)
     unit.optionxform = str
     unit.read_string(text)
@@ -249,6 +263,7 @@ def test_the_service_starts_it_in_the_foreground_with_real_time_rights():
     assert command.startswith(sys.executable)
     assert "start hubo2plus --driver hubo_can:buses=can0,can1" in command
     assert "--foreground" in command
+    assert "--group games --readable" in command
     assert unit["Service"]["Restart"] == "on-failure"
     assert int(unit["Service"]["LimitRTPRIO"]) > 50
     assert daemon() is None, "it only prints"

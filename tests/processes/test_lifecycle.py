@@ -1,6 +1,7 @@
 """Processes of a robot: begun, waited for, ended; and what they leave behind."""
 
 import os
+import struct
 import subprocess
 import sys
 import time
@@ -19,6 +20,8 @@ from wholebody.processes.registry import DAEMON, DEMO, WALK, process_of, running
 from wholebody.realtime import has_ended
 
 BEGUN = []
+LEASES = 80
+"""Where a channel's header says where its writers' places are."""
 
 
 @pytest.fixture(autouse=True)
@@ -138,6 +141,21 @@ def test_stop_clears_away_what_a_killed_daemon_left():
         lifecycle.stop()
 
 
+def test_stop_ends_no_process_that_a_channels_memory_names_and_that_does_not_write_it():
+    loopback()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as innocent:
+        for each in directory.names():
+            with Channel(each) as channel, channel.path.open("r+b") as file:
+                (leases,) = struct.unpack_from("<Q", file.read(LEASES + 8), LEASES)
+                file.seek(leases + 4)  # of the first writer, after its slots
+                file.write(struct.pack("<I", innocent.pid))
+        with pytest.raises(HardwareError, match=rf"says that process {innocent.pid} writes it, which it does not"):
+            lifecycle.stop()
+        assert innocent.poll() is None
+        innocent.communicate(b"\n")
+    BEGUN[-1].end()
+
+
 def test_stop_removes_no_channel_that_is_written_nor_what_belongs_to_it():
     record = messages.event()
     with (
@@ -204,7 +222,7 @@ def test_a_controller_does_not_wait_for_a_robot_that_was_stopped_though_another_
     with connect("test") as robot:
         lifecycle.stop()
         loopback()
-        with pytest.raises(NoRobot, match="has gone"):
+        with pytest.raises(NoRobot, match=r"has gone|was stopped, and another runs"):
             follow(robot)
 
 

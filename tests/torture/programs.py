@@ -9,14 +9,13 @@ HERE = Path(__file__).resolve().parent
 CHANNELS = HERE.parent.parent / "wholebody" / "channels"
 FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-Wl,-z,now"]
 
-NEWEST = "    return next > head ? next : head;\n"
 SECOND_LOOK = """    if (atomic_load_explicit(place, memory_order_relaxed) != entry)
         return 0;
 """
 ADVANCE = "    writer->mine = slot_of(old);\n"
 FILL = "    memcpy(slot->payload, payload, ring->payload_size);\n"
 END = "    WB_FAULT(4);\n"
-LOCK = "    while (__atomic_exchange_n(&ring->header->reserved, 1, __ATOMIC_SEQ_CST))\n        relax();\n"
+LOCK = "    while (__atomic_exchange_n(&ring->header->reserved, 1, __ATOMIC_SEQ_CST))\n        wb_relax();\n"
 UNLOCK = "    __atomic_store_n(&ring->header->reserved, 0, __ATOMIC_SEQ_CST);\n"
 INTENT = "        atomic_store_explicit(lease, writer->mine | slot_of(old) << SLOT_BITS, memory_order_release);\n"
 FOUND = "    writer->mine = (uint32_t)slot;\n"
@@ -31,7 +30,6 @@ STAMP = "        slot->stamp = stamp < 0 ? wb_now() : stamp;\n"
 # name of the mistake → (what ring.c says, what it says instead)
 MISTAKES: dict[str, list[tuple[str, str]]] = {
     "a reader looks at the entry only once": [(SECOND_LOOK, "")],
-    "a reader lapped on its way to the newest goes back": [(NEWEST, "    return next == head + 1 ? next : head;\n")],
     "a writer keeps the slot it has published": [(ADVANCE, "")],
     "a writer publishes its slot, then fills it": [(FILL, ""), (ADVANCE, FILL + ADVANCE)],
     "a writer reads the clock before it knows its sequence": [(STAMP, ""), (FILL, FILL + STAMP)],
@@ -48,9 +46,10 @@ MISTAKES: dict[str, list[tuple[str, str]]] = {
 }
 
 
-def compile_program(name: str, output: Path, ring: Path = CHANNELS) -> Path:
-    """Compile NAME.c around the ring.c in the folder `ring`."""
-    subprocess.run(["gcc", *FLAGS, "-I", str(ring), str(HERE / f"{name}.c"), "-o", str(output)], check=True)
+def compile_program(name: str, output: Path, ring: Path = CHANNELS, sources: tuple[str, ...] = ()) -> Path:
+    """Compile NAME.c around the ring.c in the folder `ring`, or beside it, if `sources` of the folder are given."""
+    files = [str(HERE / f"{name}.c"), *(str(ring / each) for each in sources)]
+    subprocess.run(["gcc", *FLAGS, "-I", str(ring), *files, "-o", str(output)], check=True)
     return output
 
 

@@ -7,6 +7,7 @@ been silent for too long is dropped; a joint that nobody wishes for any more com
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
@@ -135,7 +136,7 @@ class LimbRequests:
                 if opened.dtype != self._dtype:
                     self._refused.add(channel)
                     continue
-                self._readers[source] = opened.reader()
+                self._readers[source] = opened.reader(grace=math.inf)
             except (ChannelError, WrongRecord):
                 self._refused.add(channel)
         return tuple(self._readers)

@@ -4,15 +4,21 @@
  * Writer  put() copies the buffer it was given (a numpy array) into the ring.
  * Reader  latest(), next(), at() and wait() fill the buffer it was given.
  *
+ * A writer or reader whose channel was pulled away asks its method renew(status) what to do, and tries again.
+ *
  * Looks and Copies, for many readers and writers in one call, are in together.c.
  * What goes wrong becomes an exception made by wholebody.channels.faults.fault(status, path). */
 #include "binding.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
+#include <time.h>
 
 #define SLICE 50000000                 /* ns between two looks for Ctrl-C */
 #define FIRST_LOOKS 50                 /* of a wait that spins, with the GIL held: about 2 us */
+#define PAUSE 5000000                  /* ns between two looks for a channel that was pulled away and is not there yet */
+#define RENEWALS 3                     /* of a channel within one call; more is a fight that nobody wins */
 
 PyTypeObject *ring_type, *reader_type, *writer_type;
 
@@ -92,10 +98,11 @@ static PyObject *ring_describe(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     wb_info info;
     wb_describe(((Ring *)object)->ring, &info);
-    return Py_BuildValue("{s:K,s:K,s:y#,s:K,s:K,s:I,s:I}", "payload_size", (unsigned long long)info.layout.payload_size,
+    return Py_BuildValue("{s:K,s:K,s:y#,s:K,s:K,s:I,s:I,s:O}", "payload_size", (unsigned long long)info.layout.payload_size,
                          "layout_hash", (unsigned long long)info.layout.hash, "layout_text", info.layout.text,
                          (Py_ssize_t)info.layout.text_size, "newest", (unsigned long long)info.newest, "file_size",
-                         (unsigned long long)info.file_size, "depth", info.depth, "writers", info.writers);
+                         (unsigned long long)info.file_size, "depth", info.depth, "writers", info.writers,
+                         "read_only", info.read_only ? Py_True : Py_False);
 }
 
 static PyObject *ring_writer_processes(PyObject *object, PyObject *Py_UNUSED(ignored))
@@ -114,6 +121,22 @@ static PyObject *ring_writer_processes(PyObject *object, PyObject *Py_UNUSED(ign
     return processes;
 }
 
+static PyObject *ring_path(PyObject *object, void *Py_UNUSED(closure))
+{
+    return PyUnicode_DecodeFSDefault(((Ring *)object)->path);
+}
+
+static PyObject *ring_gone(PyObject *object, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong(wb_look(((Ring *)object)->ring) < 0);
+}
+
+static PyGetSetDef ring_properties[] = {
+    {"path", ring_path, NULL, "The channel's file.", NULL},
+    {"gone", ring_gone, NULL, "Whether the file was truncated, replaced or removed.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
 static PyMethodDef ring_methods[] = {
     {"describe", ring_describe, METH_NOARGS, "Sizes, layout and newest sequence of the channel."},
     {"writer_processes", ring_writer_processes, METH_NOARGS, "Process ids of the living writers."},
@@ -124,11 +147,36 @@ static PyType_Slot ring_slots[] = {
     {Py_tp_new, SLOT(ring_new)},
     {Py_tp_dealloc, SLOT(ring_dealloc)},
     {Py_tp_methods, ring_methods},
+    {Py_tp_getset, ring_properties},
     {Py_tp_doc, "An open channel."},
     {0, NULL},
 };
 
 static PyType_Spec ring_spec = {"wholebody.channels._ring.Ring", sizeof(Ring), 0, Py_TPFLAGS_DEFAULT, ring_slots};
+
+/* Another ring for a handle, of messages as long; false with an exception set. */
+static bool fits(PyObject *object, const Ring *before)
+{
+    if (!PyObject_TypeCheck(object, ring_type) || ((Ring *)object)->payload_size != before->payload_size) {
+        PyErr_SetString(PyExc_TypeError, "a handle goes over to a Ring with messages as long as those it had");
+        return false;
+    }
+    return true;
+}
+
+static bool is_pulled_away(int64_t status)
+{
+    return status == WB_GONE || status == WB_CORRUPT || status == WB_EXHAUSTED;
+}
+
+/* What a handle does when its channel was pulled away: 1, try again; 0, not now; -1 with an exception set. */
+static int renew(PyObject *handle, int64_t status)
+{
+    PyObject *done = PyObject_CallMethod(handle, "renew", "L", (long long)status);
+    int again = done ? PyObject_IsTrue(done) : -1;
+    Py_XDECREF(done);
+    return again;
+}
 
 /* The arguments of Writer and Reader: a Ring, and a buffer of one message. */
 static Ring *ring_and_message(PyObject *args, PyObject *kwargs, Py_buffer *message)
@@ -188,10 +236,50 @@ static void writer_dealloc(PyObject *object)
 PyObject *put_stamped(Writer *self, int64_t stamp)
 {
     int64_t sequence = self->writer ? wb_put_stamped(self->writer, self->message.buf, stamp) : -EBADF;
+    for (int renewals = 0; is_pulled_away(sequence) && renewals < RENEWALS; renewals++) {
+        int again = renew((PyObject *)self, sequence);
+        if (again < 0)
+            return NULL;
+        if (again)
+            sequence = self->writer ? wb_put_stamped(self->writer, self->message.buf, stamp) : -EBADF;
+    }
     if (sequence < 0)
         return raise_fault(sequence, self->ring->path);
     self->sequence = sequence;
     Py_RETURN_NONE;
+}
+
+static PyObject *writer_renew(PyObject *object, PyObject *argument)
+{
+    long long status = PyLong_AsLongLong(argument);
+    return status == -1 && PyErr_Occurred() ? NULL : raise_fault(status, ((Writer *)object)->ring->path);
+}
+
+static PyObject *writer_move(PyObject *object, PyObject *argument)
+{
+    Writer *self = (Writer *)object;
+    wb_writer *writer;
+    if (!fits(argument, self->ring))
+        return NULL;
+    int status;
+    Py_BEGIN_ALLOW_THREADS
+    status = wb_writer_open(&writer, ((Ring *)argument)->ring);
+    Py_END_ALLOW_THREADS
+    if (status < 0)
+        return raise_fault(status, ((Ring *)argument)->path);
+    wb_writer_close(self->writer);
+    self->writer = writer;
+    Py_INCREF(argument);
+    Py_DECREF((PyObject *)self->ring);
+    self->ring = (Ring *)argument;
+    Py_RETURN_NONE;
+}
+
+static PyObject *writer_ring(PyObject *object, void *Py_UNUSED(closure))
+{
+    Ring *ring = ((Writer *)object)->ring;
+    Py_INCREF((PyObject *)ring);
+    return (PyObject *)ring;
 }
 
 static PyObject *writer_put(PyObject *object, PyObject *Py_UNUSED(ignored))
@@ -229,10 +317,13 @@ static PyMethodDef writer_methods[] = {
     {"put_stamped", writer_put_stamped, METH_O,
      "Publish the message with a time stamp of another origin (ns of CLOCK_MONOTONIC)."},
     {"close", writer_close, METH_NOARGS, "Give the place back to other writers. Closing twice is fine."},
+    {"renew", writer_renew, METH_O, "Called with the status of a channel that was pulled away: raise what it means."},
+    {"move", writer_move, METH_O, "Register with another ring, and leave this one."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef writer_properties[] = {
+    {"ring", writer_ring, NULL, "The ring it puts messages on.", NULL},
     {"sequence", writer_sequence, NULL, "Sequence of the message put last; 0 before the first.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -290,21 +381,33 @@ int reader_is_usable(Reader *self)
     return self->reader && !self->waiting;
 }
 
-static PyObject *answer(Reader *self, int status)
+/* Read; if the channel was pulled away, in the one that has taken its place. 1, 0, or -1 with an exception set. */
+int take_message(Reader *self, int (*read)(wb_reader *, void *))
 {
-    return status < 0 ? raise_fault(status, self->ring->path) : PyBool_FromLong(status);
+    int status = read(self->reader, self->message.buf);
+    for (int renewals = 0; is_pulled_away(status) && renewals < RENEWALS; renewals++) {
+        int again = renew((PyObject *)self, status);
+        if (again <= 0)
+            return again;
+        status = self->reader ? read(self->reader, self->message.buf) : -EBADF;
+    }
+    if (status < 0)
+        raise_fault(status, self->ring->path);
+    return status < 0 ? -1 : status;
 }
+
+static PyObject *truth(int status) { return status < 0 ? NULL : PyBool_FromLong(status); }
 
 static PyObject *reader_latest(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     Reader *self = (Reader *)object;
-    return reader_is_usable(self) ? answer(self, wb_latest(self->reader, self->message.buf)) : NULL;
+    return reader_is_usable(self) ? truth(take_message(self, wb_latest)) : NULL;
 }
 
 static PyObject *reader_next(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     Reader *self = (Reader *)object;
-    return reader_is_usable(self) ? answer(self, wb_next(self->reader, self->message.buf)) : NULL;
+    return reader_is_usable(self) ? truth(take_message(self, wb_next)) : NULL;
 }
 
 static PyObject *reader_at(PyObject *object, PyObject *argument)
@@ -313,7 +416,40 @@ static PyObject *reader_at(PyObject *object, PyObject *argument)
     unsigned long long sequence = PyLong_AsUnsignedLongLong(argument);
     if (sequence == (unsigned long long)-1 && PyErr_Occurred())
         return NULL;
-    return reader_is_usable(self) ? answer(self, wb_at(self->reader, sequence, self->message.buf)) : NULL;
+    if (!reader_is_usable(self))
+        return NULL;
+    int status = wb_at(self->reader, sequence, self->message.buf);
+    return status < 0 ? raise_fault(status, self->ring->path) : PyBool_FromLong(status);
+}
+
+static PyObject *reader_renew(PyObject *object, PyObject *argument)
+{
+    long long status = PyLong_AsLongLong(argument);
+    return status == -1 && PyErr_Occurred() ? NULL : raise_fault(status, ((Reader *)object)->ring->path);
+}
+
+static PyObject *reader_move(PyObject *object, PyObject *argument)
+{
+    Reader *self = (Reader *)object;
+    wb_reader *reader;
+    if (!fits(argument, self->ring) || !reader_is_usable(self))
+        return NULL;
+    int status = wb_reader_open(&reader, ((Ring *)argument)->ring);
+    if (status < 0)
+        return raise_fault(status, ((Ring *)argument)->path);
+    wb_reader_close(self->reader);
+    self->reader = reader;
+    Py_INCREF(argument);
+    Py_DECREF((PyObject *)self->ring);
+    self->ring = (Ring *)argument;
+    Py_RETURN_NONE;
+}
+
+static PyObject *reader_ring(PyObject *object, void *Py_UNUSED(closure))
+{
+    Ring *ring = ((Reader *)object)->ring;
+    Py_INCREF((PyObject *)ring);
+    return (PyObject *)ring;
 }
 
 /* Seconds from now, or an instant, or None, to an instant in nanoseconds. -1 with an exception set. */
@@ -362,6 +498,34 @@ static int wait_in_slices(wb_reader *const readers[], int count, int64_t until, 
     }
 }
 
+/* Let others run for a moment, though not beyond a deadline. */
+static void pause_until(int64_t deadline)
+{
+    int64_t now = wb_now(), until = deadline - now < PAUSE ? deadline : now + PAUSE;
+    struct timespec rest = {.tv_nsec = until > now ? (long)(until - now) : 0};
+    Py_BEGIN_ALLOW_THREADS
+    nanosleep(&rest, NULL);
+    Py_END_ALLOW_THREADS
+}
+
+/* Wait until a message can be taken, and take it; a channel that was pulled away may come back meanwhile. */
+static int wait_and_take(Reader *self, int64_t deadline, int64_t spin, int (*read)(wb_reader *, void *))
+{
+    for (;;) {
+        self->waiting = 1;
+        int found = wait_in_slices(&self->reader, 1, deadline, spin, self->ring->path);
+        self->waiting = 0;
+        if (found <= 0)
+            return found;
+        int taken = take_message(self, read);
+        if (taken != 0 || wb_now() >= deadline)
+            return taken;
+        pause_until(deadline);
+        if (PyErr_CheckSignals() < 0)
+            return -1;
+    }
+}
+
 static PyObject *reader_wait(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"timeout", "mode", "spin", "until", NULL};
@@ -378,21 +542,17 @@ static PyObject *reader_wait(PyObject *object, PyObject *args, PyObject *kwargs)
     }
     if (!reader_is_usable(self))
         return NULL;
+    int (*read)(wb_reader *, void *) = in_order ? wb_next : wb_latest;
     if (spin > 0)                      /* letting go of the GIL costs as much as these looks */
         for (int look = 0; look < FIRST_LOOKS && !wb_unread(self->reader); look++)
             wb_relax();
-    int64_t deadline = wb_unread(self->reader) ? 0 : deadline_of(timeout, until);
-    if (deadline < 0)
-        return NULL;
-    int found = 1;
-    if (deadline > 0) {
-        self->waiting = 1;
-        found = wait_in_slices(&self->reader, 1, deadline, (int64_t)(spin * 1e9), self->ring->path);
-        self->waiting = 0;
+    if (wb_unread(self->reader)) {
+        int taken = take_message(self, read);
+        if (taken != 0)
+            return truth(taken);
     }
-    if (found <= 0)
-        return found < 0 ? NULL : PyBool_FromLong(0);
-    return answer(self, (in_order ? wb_next : wb_latest)(self->reader, self->message.buf));
+    int64_t deadline = deadline_of(timeout, until);
+    return deadline < 0 ? NULL : truth(wait_and_take(self, deadline, (int64_t)(spin * 1e9), read));
 }
 
 static PyObject *reader_close(PyObject *object, PyObject *Py_UNUSED(ignored))
@@ -472,10 +632,13 @@ static PyMethodDef reader_methods[] = {
      "timeout is in seconds from now, until an instant of time.monotonic(), neither waits for ever;\n"
      "the first spin seconds are spent looking instead of sleeping."},
     {"close", reader_close, METH_NOARGS, "Let go of the channel. Closing twice is fine."},
+    {"renew", reader_renew, METH_O, "Called with the status of a channel that was pulled away: raise what it means."},
+    {"move", reader_move, METH_O, "Read another ring, from its oldest message on."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef reader_properties[] = {
+    {"ring", reader_ring, NULL, "The ring it reads.", NULL},
     {"sequence", reader_sequence, NULL, "Sequence of the message; 0 before the first.", NULL},
     {"stamp", reader_stamp, NULL, "When the message was put, in seconds of time.monotonic().", NULL},
     {"stamp_ns", reader_stamp_ns, NULL, "When the message was put, in nanoseconds of time.monotonic_ns().", NULL},
@@ -605,7 +768,7 @@ static int add_constants(PyObject *module)
         {"OLD", WB_OLD},               {"TRUNCATED", WB_TRUNCATED},   {"CORRUPT", WB_CORRUPT},
         {"STALE", WB_STALE},           {"LAYOUT", WB_LAYOUT},         {"WRITERS", WB_WRITERS},
         {"BUSY", WB_BUSY},             {"FORKED", WB_FORKED},         {"EXHAUSTED", WB_EXHAUSTED},
-        {"OVERRUN", WB_OVERRUN},
+        {"OVERRUN", WB_OVERRUN},       {"GONE", WB_GONE},             {"UNSAFE", WB_UNSAFE},
     };
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         if (PyModule_AddIntConstant(module, constants[i].name, constants[i].value) < 0)

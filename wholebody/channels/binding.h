@@ -48,6 +48,9 @@ void free_object(PyObject *self);
 /* Whether a reader is open and nobody waits with it; if not, an exception is set. */
 int reader_is_usable(Reader *self);
 
+/* Read with wb_latest or wb_next, wherever the channel is now: 1, 0, or -1 with an exception set. */
+int take_message(Reader *self, int (*read)(wb_reader *, void *));
+
 /* Put the message of a writer: None, or NULL with an exception. */
 PyObject *put_stamped(Writer *self, int64_t stamp);
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, overload
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Generic, Self, overload
 import numpy as np
 import numpy.typing as npt
 
-from wholebody.channels import _ring
+from wholebody.channels import _ring, renewal
+from wholebody.channels.faults import fault
 from wholebody.channels.layout import Layout
-from wholebody.errors import ChannelClosed, LayoutMismatch, NotAChannel, SizeOutOfRange, WrongRecord
+from wholebody.errors import ChannelClosed, LayoutMismatch, NotAChannel, SizeOutOfRange, TooManyWriters, WrongRecord
 from wholebody.messages import Record, watched
 
 if TYPE_CHECKING:
@@ -34,15 +36,27 @@ class Channel(Generic[M]):
     Opens the channel, or makes it if there is none; without a dtype it must exist. Any number of processes may
     write and read. Writers never wait. `depth` messages stay readable; an existing channel keeps its own depth.
     Messages are of the dtype's kind; those of a channel opened without one are of the `kind` given, such as `State`.
+
+    If the channel is pulled away (truncated, replaced, removed, filled with garbage), its writers make it anew and its
+    readers go there, within about 0.2 s; a reader that has waited 1 s for that in vain raises ChannelGone. Readers of a
+    channel that is one's own (`keep`) make it anew, too.
     """
 
     @overload
-    def __init__(self, name: str, dtype: np.dtype[M], depth: int = 64, writers: int = 16) -> None: ...
+    def __init__(
+        self, name: str, dtype: np.dtype[M], depth: int = 64, writers: int = 16, *, keep: bool = False
+    ) -> None: ...
     @overload
     def __init__(self, name: str, *, kind: type[M] | None) -> None: ...
     @overload
     def __init__(
-        self: Channel[Any], name: str, dtype: npt.DTypeLike | None = None, depth: int = 64, writers: int = 16
+        self: Channel[Any],
+        name: str,
+        dtype: npt.DTypeLike | None = None,
+        depth: int = 64,
+        writers: int = 16,
+        *,
+        keep: bool = False,
     ) -> None: ...
     def __init__(
         self,
@@ -52,8 +66,9 @@ class Channel(Generic[M]):
         writers: int = 16,
         *,
         kind: type[Any] | None = None,
+        keep: bool = False,
     ) -> None:
-        self.name = name
+        self.name, self._keep = name, keep
         self.path = Path(_ring.path(name))
         self._ring: _ring.Ring | None = self._open(dtype, depth, writers)
         self.layout = _layout_in(self._ring, self.name)
@@ -82,9 +97,11 @@ class Channel(Generic[M]):
 
     @property
     def ring(self) -> _ring.Ring:
-        """The open ring."""
+        """The open ring; if it was pulled away, the one in its place."""
         if self._ring is None:
             raise ChannelClosed(f"channel '{self.name}' is closed")
+        if self._ring.gone:
+            self._ring = renewal.find(self._ring) or self._ring
         return self._ring
 
     @property
@@ -108,15 +125,26 @@ class Channel(Generic[M]):
 
     def writer(self) -> Writer[M]:
         """Register as a writer."""
+        if self.ring.gone:
+            self._ring = renewal.make(self.ring)
+        try:
+            return Writer(self.ring, self.dtype)
+        except TooManyWriters:
+            if not self._keep or self.writer_processes():
+                raise
+        self._ring = renewal.make(self.ring)  # who may only read has locked the places
         return Writer(self.ring, self.dtype)
 
-    def reader(self, into: npt.NDArray[Any] | None = None) -> Reader[M]:
+    def reader(self, into: npt.NDArray[Any] | None = None, *, grace: float = renewal.GRACE) -> Reader[M]:
         """Make a reader; its first next() is the oldest message still there.
 
-        Its message is in `into`, if given: one row of a table of messages of this layout, for instance.
+        Its message is in `into`, if given: one row of a table of messages of this layout, for instance. If the channel
+        is pulled away, and not made anew within `grace` (s), it raises ChannelGone; with 0 it follows to none.
         """
         kind = _DebugReader if os.environ.get("WHOLEBODY_DEBUG") else Reader
-        return kind(self.ring, self.dtype, into)
+        reader = kind(self.ring, self.dtype, into)
+        reader.following = renewal.Following(math.inf if self._keep else grace, self._keep)
+        return reader
 
     def close(self) -> None:
         """Let go of the channel. Its writers and readers go on; its messages stay for others."""
@@ -149,7 +177,7 @@ def _record(storage: npt.NDArray[Any]) -> Any:
     return storage[0] if storage.dtype.names is not None or storage.ndim > 1 else storage.reshape(())
 
 
-class Writer(_ring.Writer, Generic[M]):
+class Writer(renewal.RenewingWriter, Generic[M]):
     """Puts messages on a channel: fill `message`, call `put()`. What is not filled again stays as it was.
 
     `raw` is the same message as bytes.
@@ -183,9 +211,10 @@ class Reader(_ring.Reader, Generic[M]):
     the next one was taken raises OldView.
     """
 
-    __slots__ = ("message", "raw")
+    __slots__ = ("following", "message", "raw")
     message: M
     raw: npt.NDArray[np.uint8]
+    following: renewal.Following
 
     def __new__(cls, ring: _ring.Ring, dtype: np.dtype[M], into: npt.NDArray[Any] | None = None) -> Self:
         """Open the ring for reading."""
@@ -196,7 +225,17 @@ class Reader(_ring.Reader, Generic[M]):
         self = super().__new__(cls, ring, raw.data)
         storage.flags.writeable = raw.flags.writeable = False  # for others than the ring, which has its buffer
         self.message, self.raw = _record(storage), raw
+        self.following = renewal.Following(renewal.GRACE, keeps=False)
         return self
+
+    def renew(self, status: int) -> bool:
+        """The channel was pulled away: go where it is now. False while it is not there, an error after too long."""
+        anew = self.following.find(self.ring)
+        if anew is not None:
+            self.move(anew)
+        elif self.following.in_vain:
+            raise fault(status, self.ring.path)
+        return anew is not None
 
     def __enter__(self) -> Self:
         """Return the reader."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import math
+import os
 from pathlib import Path
 from typing import Any, Protocol
 
 from wholebody.channels import _ring
 from wholebody.channels.channel import Channel
-from wholebody.errors import ChannelError, ChannelInUse, ChannelNotFound, closest
+from wholebody.channels.faults import fault
+from wholebody.errors import ChannelError, ChannelInUse, ChannelNotFound, NotPermitted, closest
 
 
 def folder() -> Path:
@@ -15,11 +20,20 @@ def folder() -> Path:
     return Path(_ring.path("any")).parent
 
 
+def make_folder() -> Path:
+    """Make the folder of channels if it is not there, for its owner alone; return it."""
+    folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder()
+
+
 def names() -> list[str]:
     """Return the names of all channels, sorted; files that cannot be channels are left out."""
-    if not folder().is_dir():
+    try:
+        return sorted(each for each in os.listdir(folder()) if _is_name(each))
+    except PermissionError:
+        raise fault(-errno.EACCES, str(folder())) from None
+    except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(entry.name for entry in folder().iterdir() if _is_name(entry.name))
 
 
 def identity(name: str) -> tuple[int, int] | None:
@@ -32,7 +46,7 @@ def identity(name: str) -> tuple[int, int] | None:
 
 
 def remove(name: str, force: bool = False) -> None:
-    """Remove a channel; one with living writers only if forced. Who has it open keeps the old one until it closes."""
+    """Remove a channel; one with living writers only if forced, and they make it anew as soon as they notice."""
     path = Path(_ring.path(name))
     if not path.exists():
         raise ChannelNotFound(f"there is no channel '{name}' in {folder()}{closest(name, names())}")
@@ -44,12 +58,28 @@ def remove(name: str, force: bool = False) -> None:
 
 
 def writers(name: str) -> list[int]:
-    """The living processes that write a channel; none if it is not there."""
+    """The living processes that write a channel; none if it is not there. NotPermitted if it is somebody else's."""
     try:
         with Channel(name) as channel:
             return channel.writer_processes()
+    except NotPermitted:
+        raise
     except ChannelError:
         return []  # damaged, old or foreign: nobody can be using it as a channel
+
+
+def has_open(process: int, name: str) -> bool:
+    """Whether a process has a channel open, by the kernel's word; True if it is not for us to know, or is over."""
+    file = identity(name)
+    try:
+        for each in os.listdir(f"/proc/{process}/fd"):
+            with contextlib.suppress(FileNotFoundError):
+                found = os.stat(f"/proc/{process}/fd/{each}")
+                if (found.st_dev, found.st_ino) == file:
+                    return True
+    except (PermissionError, FileNotFoundError):
+        return True
+    return False
 
 
 class Machine(Protocol):
@@ -97,7 +127,7 @@ class ThisMachine:
     def reader(self, name: str, kind: Any = None, *, every: bool = True, past: bool = False) -> Any:
         """A reader of a channel."""
         with Channel(name, kind=kind) as channel:
-            reader = channel.reader()
+            reader = channel.reader(grace=math.inf)  # who asks knows by `writers` whether anybody is there
         if not past:
             reader.latest()
         return reader

@@ -41,7 +41,7 @@ def _not_found(path: str) -> errors.ChannelError:
     directory = Path(path).parent
     if not directory.is_dir():
         return errors.ChannelNotFound(f"there is no channel '{_name(path)}': the folder {directory} does not exist")
-    known = [entry.name for entry in directory.iterdir()]
+    known = os.listdir(directory) if os.access(directory, os.R_OK) else []
     return errors.ChannelNotFound(
         f"there is no channel '{_name(path)}' in {directory}{errors.closest(_name(path), known)}; "
         "start the program that makes it, or give a dtype to make it"
@@ -58,15 +58,26 @@ def _full(path: str) -> errors.ChannelError:
 
 
 def _not_permitted(path: str) -> errors.ChannelError:
-    owner = ""
-    try:
-        stat = Path(path).stat()
-        owner = f", which belongs to user {stat.st_uid} and group {stat.st_gid} (mode {stat.st_mode & 0o777:o})"
-    except OSError:
-        pass
+    owner, doing = "", "write" if os.access(path, os.R_OK) else "open"
+    for shown in (Path(path), Path(path).parent):
+        try:
+            stat = shown.stat()
+        except OSError:
+            continue
+        where = "which" if shown == Path(path) else f"and {shown}"
+        owner = f", {where} belongs to user {stat.st_uid} and group {stat.st_gid} (mode {stat.st_mode & 0o777:o})"
+        break
     return errors.NotPermitted(
-        f"not permitted to open {path}{owner}; run as that user, join that group, or set WHOLEBODY_CHANNELS to a "
-        "folder of your own"
+        f"not permitted to {doing} {path}{owner}; run as that user, have the robot started for a group that you are in "
+        "(wholebody start --group NAME), or set WHOLEBODY_CHANNELS to a folder of your own"
+    )
+
+
+def _unsafe(path: str) -> errors.ChannelError:
+    folder = Path(path).parent
+    return errors.NotPermitted(
+        f"anyone on this machine may write in {folder}, and so move the robot: chmod o-w {folder}, or set "
+        "WHOLEBODY_CHANNELS to a folder of your own"
     )
 
 
@@ -107,6 +118,12 @@ _FAULTS: dict[int, Callable[[str], errors.ChannelError]] = {
         errors.ForkedHandle, "this writer of '{name}' was opened before fork(); open a new one in the child process"
     ),
     _ring.EXHAUSTED: _simple(errors.SequenceExhausted, "channel '{name}' has carried 2⁴⁸ messages" + _REMOVE),
+    _ring.GONE: _simple(
+        errors.ChannelGone,
+        "channel '{name}' was pulled away ({path} was truncated, replaced or removed) and nobody has made it anew; "
+        "start the program that writes it again",
+    ),
+    _ring.UNSAFE: _unsafe,
     _ring.OVERRUN: _simple(
         errors.Overrun,
         "messages on '{name}' are overwritten faster than this reader can copy them; make the channel deeper, or the "

@@ -17,7 +17,7 @@ M = TypeVar("M", bound=np.generic)
 def own_channel(name: str, dtype: np.dtype[M], depth: int = 64, writers: int = 16) -> Channel[M]:
     """Open a channel; if it holds messages of another layout, and nobody writes there any more, begin it afresh."""
     try:
-        return Channel(name, dtype, depth, writers)
+        return Channel(name, dtype, depth, writers, keep=True)
     except StaleChannel:
         directory.remove(name)
     except LayoutMismatch:
@@ -25,7 +25,7 @@ def own_channel(name: str, dtype: np.dtype[M], depth: int = 64, writers: int = 1
             if there.writer_processes():
                 raise
         directory.remove(name)
-    return Channel(name, dtype, depth, writers)
+    return Channel(name, dtype, depth, writers, keep=True)
 
 
 class Opened:

@@ -31,6 +31,14 @@
  *         in the middle of a put is found again by the next writer to register: it is the one that is neither
  *         in the ring nor on the lease of a living writer.
  *
+ * gone    Who may write the file may also truncate it, remove it, or put another in its place. None of that ends a process:
+ *         a handler of SIGBUS, installed by the first wb_open(), lays zeros over the mapping, and the call returns WB_GONE,
+ *         as do, within 0.1 s, calls on a file that lies elsewhere or is damaged. Then close the handles and open the channel
+ *         again. A SIGBUS from anywhere else goes to the handler that was there before; one that is installed later must
+ *         pass on what is not its own. No number in the memory leads a call out of the mapping, or lets it run for ever.
+ * rights  A channel has the rights of its folder, which wb_open() makes for its owner alone. A channel that this process may
+ *         read and not write is mapped to be read: its readers cannot say that they wait, and look every millisecond.
+ *
  * All calls return 0 or a positive value, or a negative code: -errno or one of wb_status. Times are
  * nanoseconds of CLOCK_MONOTONIC. Handles may be used by one thread at a time. A writer does not survive
  * fork(): in the child every call on it returns WB_FORKED. Nor does it survive closing its file descriptor behind its
@@ -72,6 +80,8 @@ typedef enum wb_status {
     WB_FORKED = -1011,     /* the writer was opened before fork() */
     WB_EXHAUSTED = -1012,  /* 2^48 messages have been put */
     WB_OVERRUN = -1013,    /* writers overwrite messages faster than this reader can copy them */
+    WB_GONE = -1014,       /* the file was truncated, replaced or removed: close all handles and open the channel again */
+    WB_UNSAFE = -1015,     /* anyone may write in the folder, so anyone could make channels there */
 } wb_status;
 
 /* What the messages of a channel look like. */
@@ -91,6 +101,7 @@ typedef struct wb_info {
     uint64_t newest;                   /* sequence of the newest message, 0 if none */
     uint64_t file_size;
     uint32_t depth, writers;
+    int read_only;                     /* 1: this process may not write the channel */
 } wb_info;
 
 /* What a reader knows of the message it read last. */
@@ -106,10 +117,12 @@ typedef struct wb_message {
 int wb_path(const char *name, char path[WB_PATH_MAX]);
 
 /* Open the channel at `path`, or create it if there is none and `layout` is given. With a layout, an existing
- * channel must have the same one; its own depth and number of writers stay. */
+ * channel must have the same one; its own depth and number of writers stay. A channel that this process may only read is
+ * opened all the same: there wb_writer_open() returns -EACCES. A new one has the rights of its folder. */
 int wb_open(wb_ring **ring, const char *path, const wb_layout *layout, uint32_t depth, uint32_t writers);
 void wb_close(wb_ring *ring);          /* after its writers and readers */
 void wb_describe(const wb_ring *ring, wb_info *info);
+int wb_look(wb_ring *ring);            /* look at the file now: 0, or WB_GONE */
 int64_t wb_writer_process(const wb_ring *ring, uint32_t lease);   /* process id, 0 if nobody lives there */
 
 int wb_writer_open(wb_writer **writer, wb_ring *ring);
@@ -127,7 +140,7 @@ void wb_message_of(const wb_reader *reader, wb_message *message);
 /* Wait until one of the readers has something new: 1, or 0 when `until` has passed, or -EINTR.
  * Spins up to `spin` nanoseconds before it sleeps. */
 int wb_wait(wb_reader *const readers[], int count, int64_t until, int64_t spin);
-int wb_unread(const wb_reader *reader);                          /* 1 if there is something new */
+int wb_unread(wb_reader *reader);                                /* 1 if there is something new, or the channel is gone */
 
 int64_t wb_now(void);
 void wb_relax(void);                                             /* between two looks of a loop that spins */

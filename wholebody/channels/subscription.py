@@ -99,7 +99,8 @@ class Subscription(Generic[M]):
             return
         try:
             self.channel = Channel(self.name, kind=self._kind)
-            self._reader, self._past, self._file = self.channel.reader(), self.channel.reader(), file
+            self._reader, self._past = self.channel.reader(grace=0.0), self.channel.reader(grace=0.0)
+            self._file = file
         except ChannelError:
             if self.channel is None:
                 self._file = None

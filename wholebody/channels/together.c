@@ -57,9 +57,7 @@ static PyObject *looks_latest(PyObject *object, PyObject *Py_UNUSED(ignored))
     PyObject *found = PyList_New(0);
     for (Py_ssize_t i = 0; found && i < self->count; i++) {
         Reader *reader = self->readers[i];
-        int status = reader_is_usable(reader) ? wb_latest(reader->reader, reader->message.buf) : -1;
-        if (status < 0 && !PyErr_Occurred())
-            raise_fault(status, reader->ring->path);
+        int status = reader_is_usable(reader) ? take_message(reader, wb_latest) : -1;
         PyObject *position = status > 0 ? PyLong_FromSsize_t(i) : NULL;
         if (PyErr_Occurred() || (position && PyList_Append(found, position) < 0))
             Py_CLEAR(found);

@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from wholebody import robots
+from wholebody.channels import access, directory
 from wholebody.cli import options
 from wholebody.drivers.names import default_name
 from wholebody.errors import HardwareError, RobotTaken
@@ -40,6 +41,10 @@ def start(
     ] = "",
     misses_allowed: Annotated[int, typer.Option(min=0, help="Cycles in a row that the loop may miss.")] = 20,
     on_miss: Annotated[str, typer.Option(help="What more of them lead to: count, or stop the robot.")] = "count",
+    group: Annotated[str, typer.Option(metavar="NAME", help="Members of this group may move it, too.")] = "",
+    readable: Annotated[
+        bool, typer.Option("--readable", help="Everybody on this machine may read its channels.")
+    ] = False,
     service: Annotated[bool, typer.Option("--service", help="Print a systemd unit that starts it, and end.")] = False,
 ) -> None:
     """Start a robot: one process owns it, any number of controllers may move it.
@@ -52,7 +57,7 @@ def start(
       wholebody start --driver full:buses=can0,can1
       wholebody start hubo2plus --driver path/to/mine.py:Mine
 
-    It runs in the background until `wholebody stop`.
+    It runs in the background until `wholebody stop`. It belongs to the user who owns the folder of channels.
     """
     plan = LaunchPlan.make(
         name or default_name(),
@@ -75,8 +80,9 @@ def start(
 
         named(scene)
     if service:
-        print(unit(plan))
+        print(unit(plan, group, readable))
         return
+    who = access.grant(group, readable)
     running = process_of(DAEMON, plan.name)
     if running is not None and not (plan_of(plan.name) == plan and lifecycle.is_lacking(plan)):
         raise RobotTaken(
@@ -89,8 +95,10 @@ def start(
         lifecycle.sweep(plan.name, loaded)
     if foreground:
         stay(plan, roles)
-    else:
-        detach(plan, roles)
+        return
+    detach(plan, roles)
+    if who.group or who.readable:
+        console.print(f"{who}; only the owner of {directory.folder()} can change that", markup=False)
 
 
 def detach(plan: LaunchPlan, roles: list[Role]) -> None:
@@ -157,7 +165,7 @@ def _name_option(plan: LaunchPlan) -> str:
     return "" if plan.name == default_name() else f" --name {plan.name}"
 
 
-def unit(plan: LaunchPlan) -> str:
+def unit(plan: LaunchPlan, group: str = "", readable: bool = False) -> str:
     """A systemd unit that starts the robot with the machine."""
     command = [sys.executable, "-m", "wholebody.cli", "start", plan.robot, "--driver", plan.driver]
     command += ["--name", plan.name, "--period", f"{plan.period:g}", "--foreground"]
@@ -165,6 +173,8 @@ def unit(plan: LaunchPlan) -> str:
     command += ["--scene", plan.scene] if plan.scene != "flat" else []
     command += ["--misses-allowed", str(plan.misses_allowed), "--on-miss", plan.on_miss]
     command += ["--fast"] if plan.fast else []
+    command += ["--group", group] if group else []
+    command += ["--readable"] if readable else []
     if plan.physics != (plan.behind == "simulator"):
         command += ["--physics" if plan.physics else "--no-physics"]
     return f"""\

@@ -9,6 +9,7 @@ with connect("wave") as robot:
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 import warnings
 from collections.abc import Mapping
@@ -100,6 +101,7 @@ class Connection(Opened):
         self._names = names = Names(robot)
         states, reader = _running(names, timeout)
         self._states, self._reader = self._opened.enter_context(states), self._opened.enter_context(reader)
+        self._ring, self._daemon = self._reader.ring, self._reader.process
         self.joints = messages.labels(self._reader.message.dtype)
         self.index: Mapping[str, int] = {name: number for number, name in enumerate(self.joints)}
         channel = names.unfiltered(controller) if filtered else names.reference(controller)
@@ -124,10 +126,19 @@ class Connection(Opened):
         With a timeout (s): False if none comes in time, whether the daemon lives or not.
         """
         if timeout is not None:
-            return bool(self._reader.wait(timeout))
+            return self._reader.wait(timeout) and self._is_of_the_same()
         while not self._reader.wait(SLICE):
             if not self.alive:
                 raise NoRobot(f"the robot '{self._names.robot}' has gone; start it again: wholebody start")
+        return self._is_of_the_same()
+
+    def _is_of_the_same(self) -> bool:
+        """True; NoRobot if the state is of a daemon that has made its channels anew after ours was stopped."""
+        if self._reader.ring is not self._ring and self._reader.process != self._daemon:
+            raise NoRobot(
+                f"the robot '{self._names.robot}' was stopped, and another runs under its name; connect again"
+            )
+        self._ring, self._daemon = self._reader.ring, self._reader.process
         return True
 
     @property
@@ -225,7 +236,7 @@ def _running(names: Names, timeout: float) -> tuple[Channel[State], Reader[State
         with contextlib.suppress(ChannelError):
             if directory.writers(names.tick):
                 states = Channel(names.state, kind=State)
-                reader = states.reader()
+                reader = states.reader(grace=math.inf)  # it is judged by whether a daemon lives
                 reader.latest()
                 if reader.wait(max(0.0, until - time.monotonic())):
                     return states, reader

@@ -28,8 +28,8 @@ from wholebody.realtime import sleep_until
 class RobotInterface(Protocol):
     """A robot that can be read, commanded and stopped. Leaving its `with` block stops it.
 
-    A driver may say its `modes` (all, if it does not) and its `servo_period`: how often (s) its joints compute the effort
-    of an impedance command, 0 for continuously; the daemon's period, if it does not. Gains are bounded by it.
+    A driver may say its `modes` (all, if it does not) and its `servo_period`: how often (s) its joints compute the
+    effort of an impedance command, 0 for continuously; the daemon's period, if it does not. Gains are bounded by it.
     """
 
     def read(self, state: State) -> None:

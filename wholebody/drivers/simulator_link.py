@@ -93,9 +93,9 @@ class SimulatorLink:
         self._now, self._shift, self._number, self._sender = 0.0, 0.0, 0, 0
         self._looked = self._to_return = self._to_answer = False
         with contextlib.ExitStack() as stack:
-            self._trigger = stack.enter_context(Channel(self.names.from_simulator, messages.tick()))
+            self._trigger = stack.enter_context(Channel(self.names.from_simulator, messages.tick(), keep=True))
             self._beats = stack.enter_context(self._trigger.reader())
-            self._states = stack.enter_context(Channel(self.names.simulated, self._state_layout).reader())
+            self._states = stack.enter_context(Channel(self.names.simulated, self._state_layout, keep=True).reader())
             self._commands = stack.enter_context(Channel(self.names.commanded, self._reference_layout).writer())
             self._answers = stack.enter_context(Channel(self.names.to_simulator, messages.tick()).writer())
             self._stack = stack.pop_all()

@@ -15,7 +15,7 @@ from typing import Any
 
 from wholebody.channels import Channel, directory
 from wholebody.drivers import Names
-from wholebody.errors import ChannelError, HardwareError, NoRobot
+from wholebody.errors import ChannelError, HardwareError, NoRobot, NotPermitted
 from wholebody.messages import labels
 from wholebody.processes import registry
 from wholebody.processes.launch_plan import LaunchPlan
@@ -119,7 +119,7 @@ def spawn(role: Role, *, log: Path | None = None, stays: bool = False, **options
     with contextlib.ExitStack() as stack:
         output = None
         if log is not None:
-            log.parent.mkdir(parents=True, exist_ok=True)
+            _make_log_folder(log.parent)
             output = stack.enter_context(log.open("ab"))
         process = subprocess.Popen(
             [sys.executable, "-m", "wholebody.processes", role.name, *words],
@@ -143,6 +143,16 @@ def beside(role: Role, *, log: Path | None = None, **options: Any) -> Iterator[C
 
 def _text(value: Any) -> str:
     return value.text() if isinstance(value, LaunchPlan) else str(value)
+
+
+def _make_log_folder(folder: Path) -> None:
+    """Make it; one that lies beside channels, where a group may write, must be ours."""
+    channels = directory.make_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    if folder.parent == channels and os.lstat(folder).st_uid != os.geteuid():
+        raise NotPermitted(
+            f"{folder}, where logs go, belongs to somebody else; set XDG_RUNTIME_DIR to a folder of your own"
+        )
 
 
 def _to_stderr(text: str) -> None:
@@ -254,6 +264,12 @@ def stop(name: str = "") -> list[str]:
     found = [(role, process) for role in OWNERS if (process := process_of(role, robot)) is not None]
     lines, left = [], set[Role]()
     for role, process in found:
+        channel = role.channel(Names(robot)) if role.channel else role.record_channel(robot)
+        if not directory.has_open(process, channel):
+            raise HardwareError(
+                f"channel '{channel}' says that process {process} writes it, which it does not have open: somebody has "
+                f"written into its memory; end the {role.name} by hand, then: wholebody channels rm {channel}"
+            )
         if role is not DAEMON and running_as(role, robot) is None:
             left.add(role)
             lines.append(f"{role.name} {process}: left alone, because `wholebody start` did not start it")

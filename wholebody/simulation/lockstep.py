@@ -35,6 +35,8 @@ from wholebody.simulation.simulation import Simulation
 
 SLICE = 0.1
 """Seconds after which a wait looks whether it shall end."""
+REPEATED = 1.0
+"""Seconds for which a beat is repeated after a channel was pulled away: what is put meanwhile may be lost, too."""
 REPORTS = 1.0
 """Seconds from one report to the next."""
 DEBT = 0.1
@@ -103,8 +105,9 @@ class _Simulator:
         self._simulation = simulation
         self._start = simulation.truth.position
         self._states = stack.enter_context(Channel(names.simulated, robot.state_dtype()).writer())
-        self._commands = stack.enter_context(Channel(names.commanded, robot.reference_dtype()).reader())
-        self._answers = stack.enter_context(Channel(names.to_simulator, ticks).reader())
+        self._commands = stack.enter_context(Channel(names.commanded, robot.reference_dtype(), keep=True).reader())
+        self._answers = stack.enter_context(Channel(names.to_simulator, ticks, keep=True).reader())
+        self._heard_on, self._repeat_until = self._answers.ring, 0.0
         self._beats = stack.enter_context(triggers.writer())
         objects = stack.enter_context(own_channel(names.objects, object_record(len(simulation.objects))))
         self._objects = stack.enter_context(objects.writer())
@@ -139,7 +142,17 @@ class _Simulator:
             if not self._answers.wait(SLICE):
                 beat.forget()
                 watch.report(waiting=True)
+                self._repeat_what_may_be_lost()
         return False
+
+    def _repeat_what_may_be_lost(self) -> None:
+        """Put state and beat again, for a while after a channel was pulled away with them, or with their answer."""
+        now = time.monotonic()
+        if self._answers.ring is not self._heard_on or self._beats.ring.gone or self._states.ring.gone:
+            self._heard_on, self._repeat_until = self._answers.ring, now + REPEATED
+        if now < self._repeat_until:
+            self._states.put()
+            self._beats.put()
 
     def follow(self) -> None:
         """Take the newest command, if there is one."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import math
 import struct
 import threading
 import time
@@ -148,7 +149,7 @@ class Gateway:
         if name not in held or held[name].file != file:
             try:
                 channel = Channel(name)
-                held[name] = _Held(file, channel, channel.reader())
+                held[name] = _Held(file, channel, channel.reader(grace=math.inf))
             except ChannelError:
                 return None
         return held[name]

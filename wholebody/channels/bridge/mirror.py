@@ -23,7 +23,8 @@ from wholebody.channels.bridge.link import (
 )
 from wholebody.channels.channel import Channel
 from wholebody.channels.layout import Layout
-from wholebody.errors import BadLayout, ChannelError, ChannelNotFound, Overrun
+from wholebody.channels.renewal import RenewingWriter
+from wholebody.errors import BadLayout, ChannelError, ChannelGone, ChannelNotFound, NotAChannel, Overrun
 
 BURST_NS = 5_000_000  # how far a sender may run ahead of its rate: jitter of the messages must not make it skip
 STRANDED_NS = 250_000_000  # a message sent so long ago and not known to the importer was lost on the way
@@ -146,8 +147,8 @@ class Export:
         try:
             if opened is None or not opened.reader.latest():
                 return None
-        except Overrun:
-            return None  # so fast that the next try has a newer one anyway
+        except (Overrun, ChannelGone, NotAChannel):
+            return None  # so fast that the next try has a newer one anyway; or it is looked for soon
         reader = opened.reader
         Message(opened.source, opened.layout.hash, reader.sequence, reader.stamp_ns).pack_into(opened.buffer)
         self._sent, self.taken_ns = bytes(opened.buffer), now_ns
@@ -308,7 +309,7 @@ class Import:
     def _open(self, place: _Place | None, layout: Layout, depth: int) -> _Local:
         with Channel(self.name, layout.dtype, depth) as channel:
             buffer = bytearray(layout.dtype.itemsize)
-            return _Local(place, _ring.Writer(channel.ring, buffer), buffer)
+            return _Local(place, RenewingWriter(channel.ring, buffer), buffer)
 
     def close(self) -> None:
         """Give the place of a writer back."""

@@ -23,7 +23,7 @@ from wholebody.channels import directory
 from wholebody.channels._ring import wait_any
 from wholebody.channels.channel import Channel, Reader
 from wholebody.channels.recording.cdr import Cdr
-from wholebody.errors import BadRecording, ChannelError, MissingExtra
+from wholebody.errors import BadRecording, ChannelError, ChannelGone, MissingExtra, NotAChannel
 
 CHUNK = 256 * 1024
 STEP = 4 * 1024 * 1024
@@ -144,7 +144,7 @@ class Recorder:
     def _drain(self, track: _Track) -> None:
         reader = track.reader
         for _ in range(MOST_AT_ONCE):
-            if self.full or not reader.next():
+            if self.full or not self._next(reader):
                 return
             if not self._take_room():
                 return
@@ -154,6 +154,14 @@ class Recorder:
             )
             track.count += 1
             track.lost = track.lost_before + reader.missed_total
+
+    def _next(self, reader: Reader) -> bool:
+        """Take the next message of a channel; one that was pulled away has none, and is not waited for any more."""
+        try:
+            return reader.next()
+        except (ChannelGone, NotAChannel):
+            self._shallow = [each for each in self._shallow if each is not reader]
+            return False
 
     def _take_room(self) -> bool:
         """See that there is room for the next message; if the disk is full, `full` is set."""
@@ -206,7 +214,7 @@ class Recorder:
         about = {LAYOUT: channel.layout.text}
         topic = "/" + name.replace(".", "/")
         number = self._writer.register_channel(topic, "cdr", schema, about)
-        self._tracks[name] = track = _Track(channel.reader(), cdr, number, file)
+        self._tracks[name] = track = _Track(channel.reader(grace=0.0), cdr, number, file)
         if before:
             track.count, track.lost, track.lost_before = before.count, before.lost, before.lost
             self._shallow = [each for each in self._shallow if each is not before.reader]
