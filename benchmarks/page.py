@@ -30,8 +30,7 @@ from benchmarks.processes import private_channels
 from benchmarks.report import RATIO, SHARE, Budget, Progress, Report, Section, Timing
 from benchmarks.yardsticks import matrix_product, round_trip
 from wholebody import messages
-from wholebody.behaviors.walking_client import WalkingClient
-from wholebody.behaviors.walking_goals import CONTROLLER, GOALS, KeepVelocity
+from wholebody.behaviors.walking_goals import CONTROLLER, GOALS, KeepVelocity, WalkingClient
 from wholebody.channels import Channel
 from wholebody.channels.owned import own_channel
 from wholebody.drivers import Names

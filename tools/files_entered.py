@@ -134,8 +134,7 @@ def walking_robot() -> Iterator[None]:
 
 def walk() -> list[str]:
     """The walking controller's process, here; somebody else tells it to stand up and to walk."""
-    from wholebody.behaviors.walking_client import WalkingClient
-    from wholebody.behaviors.walking_goals import Bearing
+    from wholebody.behaviors.walking_goals import Bearing, WalkingClient
     from wholebody.processes import controllers
 
     entered = Entered()

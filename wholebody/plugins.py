@@ -29,7 +29,7 @@ KINDS = (
     "clocks",
     "transports",
     "stabilizers",
-    "panels",
+    "behaviors",
     "commands",
 )
 

@@ -12,8 +12,7 @@ from blind_crawler import Blind
 
 from experiments.crawl_edge import MAPS, WATCHES, to_an_edge
 from wholebody import robots
-from wholebody.behaviors.crawling_client import CrawlingClient
-from wholebody.behaviors.crawling_server import CrawlingServer
+from wholebody.behaviors.crawling_goals import CrawlingClient, CrawlingServer
 from wholebody.cli.crawl import crawl
 from wholebody.locomotion.crawling.footholds import RoughGround, WatchedGround
 from wholebody.locomotion.crawling.gait import crawl_gait_of, rough_gait_of

@@ -12,8 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from experiments.crawl_gaits import trial
 from wholebody import robots
-from wholebody.behaviors.crawling import Crawling
-from wholebody.behaviors.gait_parameters import crawling_parameters
+from wholebody.behaviors.crawling import Crawling, crawling_parameters
 from wholebody.cli.crawl import crawl
 from wholebody.errors import BadFootsteps, BadGait, BadParameter, CannotImitate, SensorLost, WholebodyError
 from wholebody.locomotion.walking.footsteps import Place, Velocity

@@ -8,8 +8,7 @@ import sys
 import pytest
 from walking_rig import NAME, Rig
 
-from wholebody.behaviors.crawling_client import CrawlingClient
-from wholebody.behaviors.crawling_goals import CONTROLLER
+from wholebody.behaviors.crawling_goals import CONTROLLER, CrawlingClient
 from wholebody.behaviors.walking_goals import Bearing
 from wholebody.channels import Channel
 from wholebody.errors import BadParameter, GoalNotDone

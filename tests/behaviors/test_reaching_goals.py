@@ -7,8 +7,7 @@ import pytest
 
 from wholebody import robots
 from wholebody.behaviors.reaching import Reaching
-from wholebody.behaviors.reaching_client import ReachingClient
-from wholebody.behaviors.reaching_server import ReachingServer
+from wholebody.behaviors.reaching_goals import ReachingClient, ReachingServer
 from wholebody.errors import GoalNotDone
 from wholebody.services import Stage
 

@@ -11,9 +11,7 @@ from walking_rig import NAME, Rig
 
 from wholebody import robots
 from wholebody.behaviors import Walking
-from wholebody.behaviors.walking_client import WalkingClient
-from wholebody.behaviors.walking_goals import GOALS, Bearing, WalkingGoal
-from wholebody.behaviors.walking_server import WalkingServer
+from wholebody.behaviors.walking_goals import GOALS, Bearing, WalkingClient, WalkingGoal, WalkingServer
 from wholebody.errors import BadFootsteps, GoalNotDone, NoController
 from wholebody.locomotion.walking.footsteps import Footstep, Place
 from wholebody.parameters import Bounds, Unit

@@ -10,8 +10,7 @@ from walking_rig import NAME, Rig
 
 from wholebody import plugins, robots
 from wholebody.behaviors import Walking
-from wholebody.behaviors.gait_parameters import walking_parameters
-from wholebody.behaviors.walking import AHEAD
+from wholebody.behaviors.walking import AHEAD, walking_parameters
 from wholebody.behaviors.walking_goals import Bearing
 from wholebody.channels import Channel
 from wholebody.drivers import Names

@@ -14,7 +14,7 @@ import pytest
 from robot_processes import EXAMPLES, MAIN, wait_for
 from walking_rig import NAME, Rig
 
-from wholebody.behaviors.reaching_client import ReachingClient
+from wholebody.behaviors.reaching_goals import ReachingClient
 from wholebody.errors import Refused
 from wholebody.operator.rcp.client import Client
 from wholebody.processes.registry import ARMS, CAMERA

@@ -9,7 +9,7 @@ import numpy as np
 from robot_processes import wait_for
 
 from wholebody import robots
-from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.behaviors.walking_goals import WalkingClient
 from wholebody.channels import Channel
 from wholebody.drivers import Names
 from wholebody.operator.recordings.world import WalkedWorld

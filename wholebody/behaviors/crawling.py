@@ -23,6 +23,7 @@ from wholebody.locomotion.crawling.odometry import heading
 from wholebody.locomotion.crawling.pattern import ORIGIN
 from wholebody.locomotion.walking.footsteps import Place, Velocity
 from wholebody.messages import Reference, State
+from wholebody.parameters.reflection import Parameters
 from wholebody.robots.robot import Robot
 
 NEAR, TURNED = 0.03, math.radians(2.0)
@@ -249,3 +250,10 @@ class SupportDisplay:
         """The last view, with the way of the centre of mass; nothing if there was none."""
         if self.views:
             draw(self.views, path)
+
+
+def crawling_parameters(crawling: Crawling) -> Parameters:
+    """What can be tuned while it crawls: gait.forward, gait.swing, gait.pace …; it counts from the next step on."""
+    parameters = Parameters()
+    parameters.add_record("gait", lambda: crawling.gait, crawling.adopt)
+    return parameters

@@ -1,4 +1,4 @@
-"""What arms can be told: each goal is a class here, with its fields and how it is begun.
+"""What arms can be told: their goals, the server that takes them, and the client that gives them.
 
 robot.arms.requests   goals: those of GOALS, and Cancel (services)
 robot.arms.replies    what becomes of them
@@ -7,14 +7,21 @@ robot.arms.doing      every cycle: loads and times of both arms
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 
+from wholebody.behaviors.arms import SIDES
+from wholebody.channels.directory import Machine
+from wholebody.drivers import Names
+from wholebody.errors import NoController, NoServer, WholebodyError
 from wholebody.messages import Dtype
 from wholebody.parameters import Bounds, Size, Unit
-from wholebody.services import AtMost
+from wholebody.parameters.parameter import check_fields
+from wholebody.parameters.verbs import described
+from wholebody.services import Asked, AtMost, Client, GoalServer, Stage
 
 if TYPE_CHECKING:
     from wholebody.behaviors.reaching import Reaching
@@ -119,3 +126,136 @@ def doing_record() -> Dtype:
     """
     each = [("load", "<f8", (2,)), ("pressed", "<f8", (2,)), ("left", "<f8", (2,)), ("taken", "?", (2,))]
     return np.dtype([("time", "<f8"), ("goal", "<u8"), *each], align=True)
+
+
+class ReachingServer(GoalServer):
+    """Passes goals on to a Reaching, one a cycle; one arm can be told something while the other one moves.
+
+    with ReachingServer(reaching, "robot") as server:
+        while ...:
+            reaching.cycle(state, reference)
+            server.serve(time)
+    """
+
+    missing: ClassVar[type[NoServer]] = NoController
+
+    def __init__(
+        self,
+        reaching: Reaching,
+        robot: str = "",
+        controller: str = CONTROLLER,
+        goals: tuple[type[ReachingGoal], ...] = GOALS,
+    ) -> None:
+        super().__init__(Names(robot).service(controller), goals, doing_record(), described(goals))
+        self.reaching = reaching
+
+    def serve(self, time: float) -> None:
+        """Take the next goal, if there is one, see what becomes of those under way, and say what the arms do."""
+        if (asked := self.take_goal(time)) is not None:
+            self._begin(asked, time)
+        for side in [side for side in self.under_way if not self.reaching.busy(side)]:
+            self.finish(Stage.SUCCEEDED, time, slot=side)
+        message = self._doing.message
+        message["time"], message["taken"] = time, [self.reaching.takes(side) for side in SIDES]
+        for name in ("load", "pressed", "left"):
+            message[name] = [getattr(self.reaching, name)(side) for side in SIDES]
+        message["goal"] = self.number
+        self._doing.put()
+
+    def give_up(self, slot: str) -> None:
+        """Hold an arm where it is."""
+        self.reaching.stop(slot)
+
+    def _begin(self, asked: Asked, time: float) -> None:
+        goal: ReachingGoal = asked.request
+        try:
+            check_fields(goal)
+            goal.begin(self.reaching)
+        except WholebodyError as error:
+            self.reply(asked.number, Stage.REJECTED, time, str(error))
+            return
+        for side in [] if goal.side else list(self.under_way):
+            self.preempt(time, f"order {asked.number} came after it", side)
+        self.accept(asked, time, slot=goal.side)
+        self.run(time, goal.side)
+
+
+class ReachingClient(Client):
+    """Tells the arms of a robot that runs what to do, from any process; `wait` and `reports` tell what becomes of it.
+
+    with ReachingClient("robot") as arms:
+        arms.wait(arms.carry("right"))
+        arms.wait(arms.reach("right", (0.3, -0.2, 0.1), standoff=0.03))
+        arms.wait(arms.close_hand("right"))
+    """
+
+    missing: ClassVar[type[NoServer]] = NoController
+
+    def __init__(
+        self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0, connect: str | Machine = ""
+    ) -> None:
+        self._robot, self._controller = Names(robot).robot, controller
+        super().__init__(Names(robot).service(controller), timeout, connect=connect)
+
+    def reach(self, side: str, point_in_base: Iterable[float], standoff: float = 0.0) -> int:
+        """Bring a palm straight to that far beside a point, m."""
+        x, y, z = (float(each) for each in point_in_base)
+        return self.send(Reach(side, (x, y, z), standoff))
+
+    def press(self, side: str, point_in_base: Iterable[float], force: float) -> int:
+        """Press a palm on a point, until the wrist feels so much more than before, N, or it is beyond the point."""
+        x, y, z = (float(each) for each in point_in_base)
+        return self.send(Press(side, (x, y, z), force))
+
+    def carry(self, side: str) -> int:
+        """Bring a hand before the body."""
+        return self.send(Carry(side))
+
+    def close_hand(self, side: str) -> int:
+        """Close a hand."""
+        return self.send(CloseHand(side))
+
+    def open_hand(self, side: str) -> int:
+        """Open it."""
+        return self.send(OpenHand(side))
+
+    def rest(self, side: str) -> int:
+        """Bring an arm back, and leave it to others."""
+        return self.send(Rest(side))
+
+    def stop(self) -> int:
+        """Hold both arms where they are."""
+        return self.send(Stop())
+
+    def load(self, side: str) -> float:
+        """How strongly a wrist is pulled, N; NaN if nothing measures it."""
+        return self._of("load", side)
+
+    def pressed(self, side: str) -> float:
+        """How much more a wrist felt at most since it began to press, N; NaN if it does not, or nothing measures it."""
+        return self._of("pressed", side)
+
+    @property
+    def left(self) -> float:
+        """Seconds until both arms are where they were told to go."""
+        return max(self._of("left", side) for side in SIDES)
+
+    @property
+    def taken(self) -> tuple[bool, bool]:
+        """Whether the left arm and the right one are moved by this controller now."""
+        self._doing.latest()
+        left, right = self._doing.message["taken"]
+        return bool(left), bool(right)
+
+    def _of(self, what: str, side: str) -> float:
+        self._doing.latest()
+        return float(self._doing.message[what][SIDES.index(side)])
+
+    def __str__(self) -> str:
+        """Who is at the other end."""
+        return f"the controller '{self._controller}' of '{self._robot}'"
+
+    @property
+    def remedy(self) -> str:
+        """How the controller is started."""
+        return f"; start it: wholebody rcp --name {self._robot}"

@@ -13,6 +13,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +41,7 @@ from wholebody.locomotion.walking.pattern import Pattern
 from wholebody.locomotion.walking.walker import Walker
 from wholebody.messages import Mode, Reference, State
 from wholebody.model.layout import Array, Integers
+from wholebody.parameters.reflection import Parameters
 from wholebody.robots.robot import Robot
 
 LEVEL = 0.05
@@ -369,3 +371,31 @@ class Walking:
             raise SensorLost(f"it does not walk any more: {self.trouble}")
         if not math.isfinite(self._time):
             raise SensorLost("the state has no time")
+
+
+def walking_parameters(walking: Walking) -> Parameters:
+    """What can be tuned while it walks: gait.step_time, gait.limits.length, stabilizer.proportional …
+
+    Gains count from the next cycle on, the gait from the next step that can still be planned.
+    """
+    parameters = Parameters()
+    parameters.add_record("gait", lambda: walking.gait, walking.adopt)
+    for path, gains in _gains(walking.walker).items():
+        _add_in_place(parameters, path, gains)
+    return parameters
+
+
+def _gains(walker: Walker) -> dict[str, Any]:
+    """By path; a stabilizer may have none."""
+    found = {
+        "stabilizer": getattr(walker.stabilizer, "gains", None),
+        "swing_levelling": walker.levelling.gains,
+        "ground_adaptation": walker.ground.gains,
+        "sole_compliance": walker.compliance.gains,
+    }
+    return {path: gains for path, gains in found.items() if gains is not None}
+
+
+def _add_in_place(parameters: Parameters, path: str, gains: Any) -> None:
+    """Whoever holds these gains sees their change."""
+    parameters.add_record(path, lambda: gains, lambda changed: vars(gains).update(vars(changed)))

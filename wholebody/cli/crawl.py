@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from wholebody import robots
 from wholebody.behaviors.crawling import Crawling, SupportDisplay
-from wholebody.behaviors.crawling_client import CrawlingClient
+from wholebody.behaviors.crawling_goals import CrawlingClient
 from wholebody.behaviors.imitation import Imitating, ImitatingBlindly
 from wholebody.cli import options
 from wholebody.cli.captured import fitting, opened, progress_shown

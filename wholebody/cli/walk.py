@@ -13,7 +13,7 @@ from rich.console import Console
 
 from wholebody import plugins, robots
 from wholebody.behaviors import Walking
-from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.behaviors.walking_goals import WalkingClient
 from wholebody.cli import options
 from wholebody.errors import RobotTaken
 from wholebody.locomotion.walking.legs import trouble_on_one_leg

@@ -22,12 +22,12 @@ import numpy.typing as npt
 from PIL import Image
 
 from wholebody import robots
-from wholebody.behaviors.base_pose import BasePose, frame
 from wholebody.channels import Channel
 from wholebody.channels.owned import Opened
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.errors import BadSimulation, MissingExtra
+from wholebody.estimation.base_pose import BasePose, frame
 from wholebody.messages import Floats, Record, State
 from wholebody.perception.camera_frames import (
     DEPTH,

@@ -84,6 +84,7 @@ class Client(Opened):
         self._again = 0.0
         self._server = 0  # the process that answered last: another one does not know what was asked before it began
         self._told: dict[int, list[Report]] = {}
+        self._looked = 0.0
         until = time.monotonic() + timeout
         while not self.alive:
             if time.monotonic() > until:
@@ -142,7 +143,7 @@ class Client(Opened):
                 self._keep()
             elif self.alive:
                 alive = time.monotonic()
-                self._follow()
+                self.follow()
             elif time.monotonic() > alive + self.patience:
                 raise self._gone("has ended")
             if time.monotonic() > end:
@@ -152,6 +153,15 @@ class Client(Opened):
         """What became of a request of this client so far; it does not wait. Progress is told in the newest only."""
         self._hear()
         return tuple(self._told.get(number, ()))
+
+    def followed(self, number: int) -> tuple[Report, ...]:
+        """The same of a goal under way; an error if the server has ended, which it looks up now and then."""
+        told, now = self.reports(number), time.monotonic()
+        if now > self._looked + SLICE and not (told and told[-1].stage.final):
+            self._looked = now
+            if not self.alive:
+                raise self._gone("has ended")
+        return told
 
     def close(self) -> None:
         """Let go of the channels, and of the other machine, if it was connected to for this client."""
@@ -184,18 +194,23 @@ class Client(Opened):
     def _connect(self) -> None:
         """Open the channels, once there is a server."""
         opened, there = self._opened, self._machine
-        self._file = there.identity(f"{self.name}.replies")
+        self._files = self._identity
         self._requests: Any = opened.enter_context(there.writer(f"{self.name}.requests", Request))
         self._replies: Reader[Reply] = opened.enter_context(there.reader(f"{self.name}.replies", Reply))
         layout = self._requests.message.dtype
         self._kinds, self._room = labels(layout, "kinds"), int(next(iter(labels(layout, "room")), 0))
+        self.about = next(iter(labels(layout, "about")), "")
         self._answers: Format | None = None if self._answer is None else format_of(self._answer, self._room)
         with contextlib.suppress(ChannelNotFound):
             self._doing = opened.enter_context(there.reader(f"{self.name}.doing", None, every=False))
 
-    def _follow(self) -> None:
-        """Open the channels again, if others have taken their place."""
-        if self._machine.identity(f"{self.name}.replies") == self._file:
+    @property
+    def _identity(self) -> list[tuple[int, int] | None]:
+        return [self._machine.identity(f"{self.name}.{each}") for each in ("requests", "replies")]
+
+    def follow(self) -> None:
+        """Open the channels again, if others have taken their place: the server was started again, and changed."""
+        if self._identity == self._files:
             return
         self._opened.close()
         self._connect()

@@ -29,9 +29,9 @@ class GoalServer(Server):
     server.finish(Stage.SUCCEEDED, time)
     """
 
-    def __init__(self, name: str, goals: tuple[type, ...], doing: Dtype | None = None) -> None:
+    def __init__(self, name: str, goals: tuple[type, ...], doing: Dtype | None = None, about: str = "") -> None:
         self.under_way: dict[str, UnderWay] = {}  # by slot
-        super().__init__(name, (*goals, Cancel), doing=doing)
+        super().__init__(name, (*goals, Cancel), doing=doing, about=about)
 
     @property
     def number(self) -> int:

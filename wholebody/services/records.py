@@ -89,11 +89,12 @@ class Format(NamedTuple):
     unpack: Callable[[Any], Any]
 
 
-def request_record(kinds: tuple[type, ...], room: int = 0) -> np.dtype[Request]:
-    """Build the request of a service with room for so many numbers in an array; kinds and room are labels."""
+def request_record(kinds: tuple[type, ...], room: int = 0, about: str = "") -> np.dtype[Request]:
+    """Build the request of a service with room for so many numbers in an array; what is no field is a label."""
     fields: list[Any] = [("number", "<u8"), ("after", "<u8"), ("kind", "<u2")]
     fields += [(kind_name(each), format_of(each, room).dtype) for each in kinds if field_names(each)]
     names = {"kinds": tuple(kind_name(each) for each in kinds)} | ({"room": (str(room),)} if room else {})
+    names |= {"about": (about,)} if about else {}
     return Request.of(np.dtype(fields, align=True, metadata=names))
 
 

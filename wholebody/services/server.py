@@ -13,14 +13,16 @@ changes should not leave the process before that.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from wholebody.channels import Reader, Writer
+from wholebody.channels import Channel, Reader, Writer, directory
+from wholebody.channels.layout import Layout
 from wholebody.channels.owned import Opened
-from wholebody.errors import BadMessage, LayoutMismatch, NoServer, TooManyWriters
+from wholebody.errors import BadMessage, ChannelError, LayoutMismatch, NoServer, TooManyWriters
 from wholebody.messages import Dtype
 from wholebody.services.records import (
     CLIENTS,
@@ -61,6 +63,7 @@ class Server(Opened):
     doing  the record of what it does now, put on NAME.doing as often as it likes
     kept   how many requests and replies are not overwritten yet; who is silent for longer does not hear how it went
     room   how many numbers an array of a request or an answer may have
+    about  what can be asked, in words for who does not know its dataclasses (parameters/verbs.py)
     last   the newest reply of the life before; None if there was none
     """
 
@@ -74,13 +77,17 @@ class Server(Opened):
         doing: Dtype | None = None,
         kept: int = KEPT,
         room: int = 0,
+        about: str = "",
     ) -> None:
         super().__init__()
         self.name, self._kept = name, kept
         self._kinds = tuple((each, kind_name(each) if field_names(each) else "") for each in kinds)
         self._room = room
         self._answer = None if answer is None else format_of(answer, room)
-        requests = self._channel(f"{name}.requests", request_record(kinds, room), kept, CLIENTS)
+        record = request_record(kinds, room, about)
+        if not directory.writers(f"{name}.replies"):
+            _remove_other(f"{name}.requests", record)
+        requests = self._channel(f"{name}.requests", record, kept, CLIENTS)
         self._requests: Reader[Request] = self._opened.enter_context(requests.reader())
         self._requests.latest()  # what was asked before is for another life; who still waits asks again
         self._next: Callable[[], bool] = self._requests.next
@@ -203,3 +210,10 @@ class Server(Opened):
                 self._rows[client_of(number)], self._taken[client_of(number)] = row, number
         for number, report in under_way.items():
             self.reply(number, Stage.FAILED, report.time, "its server ended before it was done")
+
+
+def _remove_other(name: str, record: Dtype) -> None:
+    """Remove the requests of a server that has ended and took others, though clients may still have them open."""
+    with contextlib.suppress(ChannelError), Channel(name) as there:
+        if there.layout.hash != Layout.of(record).hash:
+            directory.remove(name, force=True)

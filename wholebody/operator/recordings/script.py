@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.behaviors.walking_goals import WalkingClient
 from wholebody.errors import BadFootsteps, GoalNotDone, NoController
 from wholebody.locomotion.walking.footsteps import Feet, Footstep, Place, StepLimits, in_place, to_place
 from wholebody.processes import lifecycle

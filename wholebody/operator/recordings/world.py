@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.behaviors.walking_goals import WalkingClient
 from wholebody.errors import NoController
 from wholebody.operator.recordings.film import Film
 from wholebody.operator.recordings.script import Script

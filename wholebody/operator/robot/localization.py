@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from wholebody.behaviors.base_pose import BasePose
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
+from wholebody.estimation.base_pose import BasePose
 from wholebody.locomotion.walking.footsteps import Place
 from wholebody.messages import State
 from wholebody.operator.rcp.commands import Position

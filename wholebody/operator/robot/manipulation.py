@@ -11,7 +11,7 @@ import numpy as np
 
 from wholebody.behaviors.arms import Arm, Reach
 from wholebody.behaviors.reaching import Reaching
-from wholebody.behaviors.reaching_client import ReachingClient
+from wholebody.behaviors.reaching_goals import ReachingClient
 from wholebody.errors import NoController, Refused
 from wholebody.operator.robot.navigation import Navigation
 from wholebody.operator.robot.object_search import ObjectSearch, Point

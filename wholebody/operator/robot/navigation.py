@@ -11,8 +11,7 @@ import math
 import time
 from collections.abc import Iterator
 
-from wholebody.behaviors.walking_client import WalkingClient
-from wholebody.behaviors.walking_goals import Bearing, Doing
+from wholebody.behaviors.walking_goals import Bearing, Doing, WalkingClient
 from wholebody.errors import NoController, Refused, WholebodyError
 from wholebody.locomotion.walking.footsteps import Place
 from wholebody.operator.map import Map, Way

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from wholebody.behaviors.reaching_client import ReachingClient
-from wholebody.behaviors.walking_client import WalkingClient
+from wholebody.behaviors.reaching_goals import ReachingClient
+from wholebody.behaviors.walking_goals import WalkingClient
 from wholebody.operator.rcp.body import Underway
 from wholebody.services import Report, Stage
 

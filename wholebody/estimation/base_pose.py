@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from wholebody.behaviors.walking_goals import CONTROLLER as LEGS
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.messages import State
 from wholebody.robots.robot import Array, Placement
 from wholebody.rotations import roll_pitch_yaw
 
+LEGS = "walk"
+"""The controller that tells where the base is by legs and IMU (behaviors/walking_goals.py)."""
 STALE = 1.5
 """s of the robot's time after which nobody moves the legs any more, and what they said counts for nothing."""
 
