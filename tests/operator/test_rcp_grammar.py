@@ -39,7 +39,7 @@ undirected = st.one_of(
     st.builds(rcp.UseStrategy, ids, words),
     st.builds(rcp.Cancel, ids),
     st.builds(rcp.Notify, lists),
-    st.just(rcp.Help()),
+    st.builds(rcp.Help, st.one_of(st.just(""), words)),
 )
 commands = st.one_of(undirected, st.builds(rcp.Direct, undirected))
 

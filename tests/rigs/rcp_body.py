@@ -7,6 +7,7 @@ from wholebody.errors import BadParameter
 from wholebody.operator.rcp.body import Movement, Progress, Stage, Underway
 from wholebody.operator.rcp.commands import Handle, Order, Position
 from wholebody.operator.rcp.session import Session
+from wholebody.parameters.verbs import Verb
 
 MOVEMENTS = (
     Movement("WALKING", ("FORWARD", "BACKWARD"), "STEPS", 20, whole=True),
@@ -31,6 +32,7 @@ class SlowBody:
         self.at = Position(0.0, 0.0, 1.0)
         self.values = {"step.length": "0.2"}
         self.noticed: list[str] = []
+        self.known: dict[str, Verb] = {}
         self.wrong: list[str] = []
         self.does: Underway | None = None
         self._news: list[Progress] = []
@@ -38,6 +40,9 @@ class SlowBody:
     def finish(self, stage: Stage = Stage.COMPLETED, text: str = "") -> None:
         number = max([self.begun[-1][0] if self.begun else 0, *self.stops])
         self._news.append(Progress(number, stage, text))
+
+    def verbs(self) -> dict[str, Verb]:
+        return self.known
 
     def complaint(self, order: Order) -> str:
         return "nobody has seen it" if isinstance(order, Handle) and order.object == "unicorn" else ""

@@ -118,7 +118,6 @@ class BehaviorServer(GoalServer):
     def _begin(self, asked: Asked, time: float) -> None:
         try:
             check_fields(asked.request)
-            self._must_be_ours()
             motion = iter(self._behavior.run(asked.request, self._robot))
             share = next(motion, 1.0)
         except Exception as error:
@@ -145,7 +144,7 @@ class BehaviorServer(GoalServer):
     def _must_be_ours(self) -> None:
         """Refused if the robot is stopped, or if somebody else has a lease on what is moved."""
         report, mask = self._report.take(), self._robot.reference.mask
-        if report is None:
+        if report is None or report.time < self._begun:
             return
         if report.stopped:
             raise Refused("the robot is stopped; resume lets it go on")

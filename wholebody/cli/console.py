@@ -6,6 +6,7 @@ import contextlib
 import os
 import readline
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from wholebody.cli import options
 from wholebody.errors import WholebodyError
 from wholebody.operator.console.commands import COMMANDS, execute, find
 from wholebody.operator.console.session import EVERY, Session
+from wholebody.parameters.verbs import Verb
 from wholebody.processes.launch_plan import FILTERS
 
 HISTORY_LINES = 1000
@@ -80,7 +82,8 @@ def prepare_editing(session: Session) -> None:
     """Let Tab complete commands and joints, and bring back the lines of last time."""
 
     def complete(_: str, number: int) -> str | None:
-        found = completions(readline.get_line_buffer()[: readline.get_endidx()], session.joints)
+        typed = readline.get_line_buffer()[: readline.get_endidx()]
+        found = completions(typed, session.joints, session.goals.verbs)
         return found[number] if number < len(found) else None
 
     readline.set_completer(complete)
@@ -92,19 +95,21 @@ def prepare_editing(session: Session) -> None:
         readline.read_history_file(history_file())
 
 
-def completions(line: str, joints: tuple[str, ...]) -> list[str]:
-    """What the last word of a line may become: a command, a joint, a mode; each with a space behind it."""
+def completions(line: str, joints: tuple[str, ...], verbs: Mapping[str, Verb] = {}) -> list[str]:
+    """What the last word of a line may become: a command, a verb, a joint, a mode; each with a space behind it."""
     words = line.rpartition(";")[2].lstrip().split(" ")
     typed = words[-1].lower()
     known: list[str] = []
     if len(words) == 1:
-        known = [command.name for command in COMMANDS]
+        known = [*(command.name for command in COMMANDS), *verbs]
+    elif words[0].lower() in verbs:
+        return [f"{each.path}=" for each in verbs[words[0].lower()].arguments if each.path.startswith(typed)]
     else:
         with contextlib.suppress(WholebodyError):
             usage = find(words[0]).usage
             known = [*joints, EVERY] if " J" in usage or "[J" in usage else []
             if find(words[0]).name == "help":
-                known = [command.name for command in COMMANDS]
+                known = [*(command.name for command in COMMANDS), *verbs]
             if find(words[0]).name == "lease" and len(words) == 2:
                 known = ["end"]
             if find(words[0]).name == "mode" and len(words) == 3:

@@ -26,6 +26,9 @@ Driver = Annotated[
         help="What moves the robot: see `wholebody drivers`; a tier of it (virtual, mini, full); FILE.py:Class.",
     ),
 ]
+Behavior = Annotated[
+    list[str] | None, typer.Option(metavar="FILE.py:Class", help=f"{HELP['behavior']} May be repeated.")
+]
 Controller = Annotated[str, typer.Option(help=HELP["controller"])]
 Walk = Annotated[bool, typer.Option(help="Begin a walking controller too.")]
 Camera = Annotated[bool, typer.Option(help="Use the camera of a simulated robot.")]

@@ -7,13 +7,13 @@ import shlex
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from wholebody import robots
-from wholebody.channels import access, directory
+from wholebody import plugins, robots
 from wholebody.cli import options
 from wholebody.drivers.names import default_name
 from wholebody.errors import HardwareError, RobotTaken
@@ -22,6 +22,7 @@ from wholebody.processes import lifecycle, main
 from wholebody.processes.launch_plan import LaunchPlan, filter_request
 from wholebody.processes.registry import DAEMON, Role, plan_of, process_of
 from wholebody.realtime import when_told
+from wholebody.robots import Robot
 
 ASK_BOARDS_SECONDS = 0.5
 console = Console(highlight=False, soft_wrap=True)
@@ -41,10 +42,7 @@ def start(
     ] = "",
     misses_allowed: Annotated[int, typer.Option(min=0, help="Cycles in a row that the loop may miss.")] = 20,
     on_miss: Annotated[str, typer.Option(help="What more of them lead to: count, or stop the robot.")] = "count",
-    group: Annotated[str, typer.Option(metavar="NAME", help="Members of this group may move it, too.")] = "",
-    readable: Annotated[
-        bool, typer.Option("--readable", help="Everybody on this machine may read its channels.")
-    ] = False,
+    behavior: options.Behavior = None,
     service: Annotated[bool, typer.Option("--service", help="Print a systemd unit that starts it, and end.")] = False,
 ) -> None:
     """Start a robot: one process owns it, any number of controllers may move it.
@@ -56,6 +54,7 @@ def start(
       wholebody start --driver mini       Mini-Hubo on simulated servos
       wholebody start --driver full:buses=can0,can1
       wholebody start hubo2plus --driver path/to/mine.py:Mine
+      wholebody start --behavior path/to/nod.py:Nod      then: wholebody console -c nod
 
     It runs in the background until `wholebody stop`. It belongs to the user who owns the folder of channels.
     """
@@ -70,9 +69,11 @@ def start(
         filter=filter,
         misses_allowed=misses_allowed,
         on_miss=on_miss,
+        behaviors=tuple(str(Path(each).resolve()) if plugins.is_in_file(each) else each for each in behavior or ()),
     )
     plan.contract  # noqa: B018 - checks it
     loaded = robots.load(plan.robot)
+    check_behaviors(plan, loaded)
     if filter:
         filter_request(filter)
     if scene != "flat":
@@ -101,6 +102,15 @@ def start(
         console.print(f"{who}; only the owner of {directory.folder()} can change that", markup=False)
 
 
+def check_behaviors(plan: LaunchPlan, robot: Robot) -> None:
+    """Make each behaviour once, before anything begins: what is wrong with one is said here."""
+    if plan.behaviors:
+        from wholebody.behaviors.behavior import load
+
+        for each in plan.behaviors:
+            load(each, robot)
+
+
 def detach(plan: LaunchPlan, roles: list[Role]) -> None:
     """Begin the processes, wait for the first state, and say what to type next."""
     log = lifecycle.log_file(plan.name)
@@ -113,6 +123,9 @@ def detach(plan: LaunchPlan, roles: list[Role]) -> None:
         with Console(stderr=True).status(f"starting {plan.robot}") as status:
             for waits in lifecycle.until_first_state(plan, children, log, status.console.print):
                 status.update(f"starting {plan.robot}: waiting for {waits}")
+            for each in plan.behaviors:
+                children.append(lifecycle.begin_behavior(plan, each, log, stays=True))
+                children[-1].until_ready(status.console.print)
     except BaseException:
         for child in children:
             child.end()
@@ -144,7 +157,11 @@ def stay(plan: LaunchPlan, roles: list[Role]) -> None:
     """Run until a signal, or until the daemon ends; the companions end with it."""
     told: list[bool] = []
     with contextlib.ExitStack() as stack:
-        daemon = [stack.enter_context(lifecycle.beside(role, plan=plan)) for role in roles][-1].process
+        child = [stack.enter_context(lifecycle.beside(role, plan=plan)) for role in roles][-1]
+        daemon = child.process
+        for each in plan.behaviors:
+            child.until_ready()
+            stack.callback(lifecycle.begin_behavior(plan, each).end)
 
         def pass_on() -> None:
             told.append(True)
@@ -173,8 +190,7 @@ def unit(plan: LaunchPlan, group: str = "", readable: bool = False) -> str:
     command += ["--scene", plan.scene] if plan.scene != "flat" else []
     command += ["--misses-allowed", str(plan.misses_allowed), "--on-miss", plan.on_miss]
     command += ["--fast"] if plan.fast else []
-    command += ["--group", group] if group else []
-    command += ["--readable"] if readable else []
+    command += [word for each in plan.behaviors for word in ("--behavior", each)]
     if plan.physics != (plan.behind == "simulator"):
         command += ["--physics" if plan.physics else "--no-physics"]
     return f"""\

@@ -8,6 +8,7 @@ HELP = {
     "stabilizer": "How the robot keeps its balance: a stabilizer by name, or FILE.py:CLASS.",
     "controller": "The controller's name, if several run; daemon for its filters.",
     "bindings": "Parameters and their topics, as JSON.",
+    "behavior": "What it is to be able to do: a behaviour by name, or FILE.py:CLASS (docs/behaviors.md).",
     "endpoint": "Where other machines ask, HOST:PORT.",
     "folder": "Where to write the film.",
     "member": "Which part of the demo: robot, wave or nod.",

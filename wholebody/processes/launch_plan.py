@@ -35,6 +35,7 @@ class LaunchPlan:
     filter: str = ""  # for all joints, as one types it: smooth 20
     misses_allowed: int = Contract.misses_allowed
     on_miss: str = str(Contract.on_miss)
+    behaviors: tuple[str, ...] = ()  # that are begun with it, by name or as FILE.py:Class
 
     @classmethod
     def make(
@@ -87,7 +88,7 @@ class LaunchPlan:
     def parse(cls, text: str) -> LaunchPlan:
         """Read what text() wrote."""
         given: dict[str, Any] = json.loads(text)
-        return cls(**given)
+        return cls(**given | {"behaviors": tuple(given.get("behaviors", ()))})
 
 
 def usual_robot(driver: str) -> str:

@@ -19,7 +19,17 @@ from wholebody.errors import ChannelError, HardwareError, NoRobot, NotPermitted
 from wholebody.messages import labels
 from wholebody.processes import registry
 from wholebody.processes.launch_plan import LaunchPlan
-from wholebody.processes.registry import BOARDS, DAEMON, OWNERS, ROLES, SIMULATOR, Role, process_of, running_as
+from wholebody.processes.registry import (
+    BEHAVIOR,
+    BOARDS,
+    DAEMON,
+    OWNERS,
+    ROLES,
+    SIMULATOR,
+    Role,
+    process_of,
+    running_as,
+)
 from wholebody.realtime import has_ended
 from wholebody.robots import Robot
 
@@ -141,6 +151,11 @@ def beside(role: Role, *, log: Path | None = None, **options: Any) -> Iterator[C
         child.end()
 
 
+def begin_behavior(plan: LaunchPlan, behavior: str, log: Path | None = None, stays: bool = False) -> Child:
+    """Begin one of the behaviours of a plan, beside its daemon."""
+    return spawn(BEHAVIOR, log=log, stays=stays, name=plan.name, robot=plan.robot, behavior=behavior)
+
+
 def _text(value: Any) -> str:
     return value.text() if isinstance(value, LaunchPlan) else str(value)
 
@@ -256,21 +271,16 @@ def end(process: int) -> bool:
 
 
 def stop(name: str = "") -> list[str]:
-    """End a robot's daemon, then what it had beside it, and remove its channels; one line on each process.
+    """End a robot's behaviours, its daemon, then what that had beside it, and remove its channels; a line on each.
 
     NoRobot if there is nothing of it. What `wholebody start` did not start is left alone, with the channels it needs.
     """
     robot = Names(name).robot
-    found = [(role, process) for role in OWNERS if (process := process_of(role, robot)) is not None]
+    found = [(BEHAVIOR, each.process) for each in registry.running(robot) if each.role == BEHAVIOR.name]
+    found += [(role, process) for role in OWNERS if (process := process_of(role, robot)) is not None]
     lines, left = [], set[Role]()
     for role, process in found:
-        channel = role.channel(Names(robot)) if role.channel else role.record_channel(robot)
-        if not directory.has_open(process, channel):
-            raise HardwareError(
-                f"channel '{channel}' says that process {process} writes it, which it does not have open: somebody has "
-                f"written into its memory; end the {role.name} by hand, then: wholebody channels rm {channel}"
-            )
-        if role is not DAEMON and running_as(role, robot) is None:
+        if role not in (DAEMON, BEHAVIOR) and running_as(role, robot) is None:
             left.add(role)
             lines.append(f"{role.name} {process}: left alone, because `wholebody start` did not start it")
             continue

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rich.table import Table
 
 from wholebody.errors import BadMessage, HardwareError, UnknownName
 from wholebody.messages import ALL_JOINTS, Status, Verb
-from wholebody.messages.bounds import GOTO_SHARE, STEP_LIMIT
-from wholebody.operator.console.motion import goto, home
+from wholebody.operator.console.motion import goto, home, progress
 from wholebody.operator.console.session import Session, finite
 from wholebody.operator.monitor.status_view import FAULTS, Picture, words
 from wholebody.operator.monitor.tables import joint_table, number, owner_table
 from wholebody.processes.launch_plan import filter_request
+
+LOOK_EVERY = 0.02
+"""s"""
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,21 @@ def gains(session: Session, arguments: list[str]) -> None:
     session.ask(Verb.GAINS, session.joint(arguments[0]), [finite(value) for value in arguments[1:]])
 
 
+def tell(session: Session, verb: str, arguments: list[str]) -> None:
+    """Give a running behaviour a goal, and wait until it is done; Ctrl-C cancels it."""
+    handle = session.goals.give(verb, *arguments)
+    with progress(session, verb) as show:
+        try:
+            while not (reports := handle.reports()) or not reports[-1].stage.final:
+                show(reports[-1].progress if reports else 0.0)
+                time.sleep(LOOK_EVERY)
+        except KeyboardInterrupt:
+            handle.cancel()
+            raise
+    done = handle.wait()
+    session.say(f"{verb}: done after {done.time - reports[0].time:.1f} s")
+
+
 def quit(session: Session, arguments: list[str]) -> None:
     """Leave the console."""
     session.ended = True
@@ -172,8 +190,16 @@ def quit(session: Session, arguments: list[str]) -> None:
 def help(session: Session, arguments: list[str]) -> None:
     """List the commands, or explain one."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for command in [find(arguments[0])] if arguments else COMMANDS:
-        table.add_row(command.usage.replace("[", "\\["), command.help)
+    verbs = session.goals.verbs
+    if arguments and (word := arguments[0].lower()) in verbs:
+        table.add_row(verbs[word].usage.replace("[", "\\["), verbs[word].help)
+        for each in verbs[word].arguments:
+            table.add_row(f"  {each.path}", each.meaning)
+    else:
+        for command in [find(arguments[0], verbs)] if arguments else COMMANDS:
+            table.add_row(command.usage.replace("[", "\\["), command.help)
+    for verb in [] if arguments else verbs.values():
+        table.add_row(verb.usage.replace("[", "\\["), verb.help)
     session.output.print(table)
 
 
@@ -218,22 +244,28 @@ COMMANDS = (
 _ALSO = {"exit": "quit", "q": "quit", "?": "help", "h": "help"}
 
 
-def find(word: str) -> Command:
+def find(word: str, verbs: Iterable[str] = ()) -> Command:
     """A command by its name, however it is written: homeAll, home-all, HOME_ALL."""
     plain = _plain(_ALSO.get(word.lower(), word))
     for command in COMMANDS:
         if _plain(command.name) == plain:
             return command
-    raise UnknownName("command", word, [command.name for command in COMMANDS])
+    raise UnknownName("command", word, [*(command.name for command in COMMANDS), *verbs])
 
 
 def execute(session: Session, line: str) -> None:
-    """Do what one line says; an empty one, or one that begins with #, does nothing."""
+    """Do what one line says: a command, or a verb of a behaviour; an empty one, or one with #, does nothing."""
     words = line.split("#")[0].split()
     if not words:
         return
-    command = find(words[0])
-    arguments = words[1:]
+    word, arguments = words[0], words[1:]
+    try:
+        command = find(word, session.goals.verbs)
+    except UnknownName:
+        if word.lower() not in session.goals.verbs and "." not in word:
+            raise
+        tell(session, word.lower(), arguments)
+        return
     if not command.least <= len(arguments) <= command.most:
         raise BadMessage(f"write: {command.usage} – {command.help}")
     command.run(session, arguments)

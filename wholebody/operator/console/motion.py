@@ -37,7 +37,7 @@ def home(session: Session, arguments: list[str]) -> None:
     asked = _with_boards(session.look(), joint)
     session.ask(Verb.HOME, joint)
     begin, left, moved = time.monotonic(), set[str](), time.monotonic()
-    with _progress(session, "homing") as show:
+    with progress(session, "homing") as show:
         while True:
             time.sleep(0.05)
             joints, now = _now(session.look(), asked), time.monotonic()
@@ -127,7 +127,7 @@ def _follow(session: Session, before: Picture, goals: dict[str, float]) -> None:
     limits = session.watcher.velocity_limits()
     move = Move.plan(begin, goals, {name: session.speed * limits[name] for name in goals})
     start, duration = connection.now, move.profile.duration
-    with _progress(session, " ".join(goals)) as show:
+    with progress(session, " ".join(goals)) as show:
         try:
             while (passed := connection.now - start) < duration + SETTLE_SECONDS:
                 connection.move(move.at(passed))
@@ -194,7 +194,7 @@ def _wait(connection: Connection) -> None:
 
 
 @contextmanager
-def _progress(session: Session, title: str) -> Iterator[Callable[[float], None]]:
+def progress(session: Session, title: str) -> Iterator[Callable[[float], None]]:
     """A bar to be told the share that is done, in a terminal; anywhere else nothing."""
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %")
     off = not session.output.is_terminal

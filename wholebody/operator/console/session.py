@@ -9,6 +9,7 @@ from contextlib import ExitStack
 
 from rich.console import Console
 
+from wholebody.behaviors.goals import Goals
 from wholebody.drivers import Answer, Names
 from wholebody.drivers.boards import BoardClient
 from wholebody.drivers.connection import Connection, connect
@@ -35,6 +36,7 @@ class Session:
         self.output = output or wide_console()
         self.speed = 0.2  # share of the joints' velocity limits
         self.ended = False
+        self.goals = Goals(self.name)
         self._asked = 0.0
         self._open = ExitStack()
         self._connection: Connection | None = None
@@ -101,6 +103,7 @@ class Session:
     def close(self) -> None:
         """Let go of everything."""
         self.reconnect()
+        self.goals.close()
 
 
 def finite(word: str) -> float:

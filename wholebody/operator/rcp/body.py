@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Protocol
 
 from wholebody.operator.rcp.commands import Move, Order, Position
+from wholebody.parameters.verbs import Verb
 
 
 class Stage(Enum):
@@ -73,6 +74,9 @@ class Body(Protocol):
     """A robot that does one order at a time; nothing here waits."""
 
     movements: Mapping[str, Movement]
+
+    def verbs(self) -> Mapping[str, Verb]:
+        """What its running behaviours can be told, by name, in small letters."""
 
     def complaint(self, order: Order) -> str:
         """Why an order cannot be taken at all, such as an object that nobody has seen; or nothing."""

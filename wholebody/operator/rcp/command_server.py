@@ -76,6 +76,7 @@ class CommandServer:
             rcp.Goto: self._order,
             rcp.Drive: self._drive,
             rcp.Handle: self._order,
+            rcp.Do: self._order,
             rcp.Cancel: self._cancel,
             rcp.UseStrategy: self._use_strategy,
             rcp.QueryParameter: self._query_parameter,
@@ -196,7 +197,7 @@ class CommandServer:
             if not session.connected and HTTP.fullmatch(line.strip()):
                 session.closing = True
                 raise Refused("this is no web server; CONNECT <profile> comes first")
-            return self._answer(session, parse(line), now)
+            return self._answer(session, parse(line, self.body.verbs()), now)
 
         self._say(session, answer)
 
@@ -275,7 +276,7 @@ class CommandServer:
     def _direct(self, session: Session, command: rcp.Direct, now: float) -> str:
         """What does not wait anyhow is answered as ever."""
         match command.command:
-            case rcp.Move() | rcp.Goto() | rcp.Handle() as order:
+            case rcp.Move() | rcp.Goto() | rcp.Handle() | rcp.Do() as order:
                 return self._order(session, order, now, direct=True)
             case other:
                 return self._answers[type(other)](session, other, now)
@@ -370,8 +371,14 @@ class CommandServer:
         session.topics, session.warned = command.topics, ()
         return f"OK {command}"
 
-    def _help(self, session: Session, command: Command, now: float) -> str:
-        return f"OK HELP {rcp.listed(VERBS)}"
+    def _help(self, session: Session, command: rcp.Help, now: float) -> str:
+        verbs = self.body.verbs()
+        if not command.verb:
+            return f"OK HELP {rcp.listed((*VERBS, *map(str.upper, verbs)))}"
+        if command.verb.lower() not in verbs:
+            raise Refused(f"no behaviour knows '{command.verb}'; of {', '.join(verbs) or 'none'} there is help")
+        verb = verbs[command.verb.lower()]
+        return f"OK HELP {verb.usage}: {verb.help}"
 
     def _select_strategy(self, session: Session, command: Command, now: float) -> str:
         raise Refused("it is the robot that asks for a strategy")

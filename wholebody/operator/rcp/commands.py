@@ -98,7 +98,19 @@ class Drive:
         return f"DRIVE {number(self.forward)} {number(self.leftward)} {number(self.turn)}"
 
 
-Order = Move | Stop | Goto | Handle | Drive
+@dataclass(frozen=True)
+class Do:
+    """Give a running behaviour a goal: its verb, and arguments as they are typed. Ours."""
+
+    verb: str
+    arguments: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The line."""
+        return " ".join((self.verb.upper(), *self.arguments))
+
+
+Order = Move | Stop | Goto | Handle | Drive | Do
 """What the body does, and what takes time."""
 
 
@@ -226,11 +238,13 @@ class Resume:
 
 @dataclass(frozen=True)
 class Help:
-    """What one can say. Ours."""
+    """What one can say, or how a verb of a behaviour is written. Ours."""
+
+    verb: str = ""
 
     def __str__(self) -> str:
         """The line."""
-        return "HELP"
+        return f"HELP {self.verb}".rstrip()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import lru_cache
 
 from wholebody.errors import BadCommand, closest
@@ -16,6 +16,7 @@ from wholebody.operator.rcp.commands import (
     Control,
     Direct,
     Disconnect,
+    Do,
     Drive,
     Goto,
     Handle,
@@ -36,6 +37,7 @@ from wholebody.operator.rcp.commands import (
 LONGEST = 512
 """Bytes of a line."""
 
+DIRECT = "DIRECT"
 LONGEST_VERB = 16
 """Letters of what may be a verb with a slip in it."""
 
@@ -45,14 +47,21 @@ _WORD = re.compile(r"[\w.:/-]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
-def parse(line: str) -> Command:
-    """The command that a line stands for, without its newline; BadCommand says what is wrong."""
+def parse(line: str, verbs: Collection[str] = ()) -> Command:
+    """The command that a line stands for, without its newline; BadCommand says what is wrong.
+
+    verbs  of the behaviours that run, which are commands, too
+    """
     if len(line.encode(errors="replace")) > LONGEST:
         raise BadCommand(f"a line has {LONGEST} bytes at most")
     if not line.isprintable():
         raise BadCommand("a line is printable text")
     verb, _, rest = line.strip().partition(" ")
+    if verb.upper() == DIRECT:
+        return _direct(rest.strip(), verbs)
     parser = _PARSERS.get(verb.upper())
+    if parser is None and verb.lower() in verbs:
+        return Do(verb.lower(), tuple(rest.split()))
     if parser is None:
         if not verb:
             raise BadCommand("an empty line; HELP lists the commands")
@@ -66,8 +75,8 @@ def _meant(verb: str) -> str:
     return closest(verb, _PARSERS) if len(verb) <= LONGEST_VERB else ""
 
 
-def _direct(rest: str) -> Command:
-    command = parse(rest)
+def _direct(rest: str, verbs: Collection[str] = ()) -> Command:
+    command = parse(rest, verbs)
     if isinstance(command, Direct):
         raise BadCommand("DIRECT goes before any other command, once")
     return Direct(command)
@@ -217,7 +226,7 @@ _PARSERS: dict[str, Callable[[str], Command]] = {
     "CONTROL": _control,
     "MOVE": _move,
     "STOP": _alone(Stop()),
-    "DIRECT": _direct,
+    DIRECT: _direct,
     "QUERY": _query,
     "SET": _set,
     "POSITION": _position,
@@ -230,7 +239,7 @@ _PARSERS: dict[str, Callable[[str], Command]] = {
     "CANCEL": lambda rest: Cancel(_id(rest)),
     "NOTIFY": lambda rest: Notify(_words(rest)),
     "RESUME": _alone(Resume()),
-    "HELP": _alone(Help()),
+    "HELP": lambda rest: Help(_word(rest, "a verb") if rest else ""),
     "OK": lambda rest: Acknowledge(True, rest),
     "KO": lambda rest: Acknowledge(False, rest),
 }

@@ -1,7 +1,7 @@
 """WalkingBody: a running robot as the command protocol knows it; it talks to the robot's processes by channels only.
 
-Legs are moved by the walking controller and arms by one of their own, which are told by orders, the head by references.
-If nobody answers a stop, the daemon holds every joint.
+Legs, arms and behaviours are moved by controllers that take goals, the head by references.
+What it does for an order, and whether the daemon lets it, are state machines: activity.py.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from wholebody.behaviors.goals import Goals
 from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.walking_goals import Doing
 from wholebody.drivers import Answer, Names
@@ -21,8 +22,21 @@ from wholebody.messages import Verb
 from wholebody.operator.head import HeadMover
 from wholebody.operator.map import Map
 from wholebody.operator.rcp.body import Movement, Progress, Stage, Underway
-from wholebody.operator.rcp.commands import Drive, Goto, Handle, Move, Order, Position, Stop
-from wholebody.operator.robot.companions import Companions, StartUp
+from wholebody.operator.rcp.commands import Do, Drive, Goto, Handle, Move, Order, Position, Stop
+from wholebody.operator.rcp.orders import Machine
+from wholebody.operator.robot.activity import (
+    BODY,
+    DRIVING,
+    FOLLOWING,
+    HELD,
+    HOLD,
+    RESTING,
+    RESUMING,
+    STEPPING,
+    STOPPING,
+    TURNING,
+    Activity,
+)
 from wholebody.operator.robot.diagnostics import Diagnostics, of_objects, of_place, of_state
 from wholebody.operator.robot.fetching import Fetching
 from wholebody.operator.robot.localization import Localization
@@ -31,8 +45,8 @@ from wholebody.operator.robot.navigation import Legs, Navigation
 from wholebody.operator.robot.object_search import ObjectSearch
 from wholebody.operator.robot.posture import FallWatch, footless
 from wholebody.operator.robot.settings import BodySettings, LiveParameters
-from wholebody.operator.robot.steps import Step
-from wholebody.processes.registry import WALK
+from wholebody.operator.robot.steps import Step, Told
+from wholebody.parameters.verbs import Verb as BehaviorVerb
 from wholebody.robots import Robot
 from wholebody.services import Report
 from wholebody.services import Stage as Become
@@ -65,21 +79,23 @@ class WalkingBody:
         self._requests = BoardClient(self.name)
         self._asker = ThreadPoolExecutor(1, "resuming")
         self._resuming: tuple[Future[Answer], Future[str]] | None = None  # what was asked, and what is told of it
-        self._held = False  # whether the daemon was told to hold every joint since somebody wanted to go on
-        self._diagnostics = Diagnostics(self.name, self.legs.doing, self._fall.complaint)
-        self._steps: Iterator[Step] | None = None
-        self._number = 0  # of the order that is done
-        self._step: Step | None = None  # the part of it that is under way
-        self._driving: Drive | None = None
-        self._stopping = 0.0  # since when
-        self._head_turning = False
-        self._unstopped = ""  # what a stop could not reach
+        self._diagnostics = Diagnostics(self.name, self.legs.doing)
+        self.machine, self.hold = Machine(BODY), Machine(HOLD)
+        self._now = Activity()
+        self.goals = Goals(self.name)
         self._news: list[Progress] = []
 
     # What can be asked.
 
+    def verbs(self) -> Mapping[str, BehaviorVerb]:
+        """What its running behaviours can be told."""
+        return self.goals.verbs
+
     def complaint(self, order: Order) -> str:
         """Why an order cannot be taken at all."""
+        if isinstance(order, Do):
+            self.goals.verb(order.verb)[0].goal(order.arguments)  # or an error of ours, which says why
+            return ""
         if isinstance(order, Move) and order.movement == "HEAD":
             return self.head.complaint(order)
         if isinstance(order, Handle) and (complaint := self._handling_complaint(order)):
@@ -107,21 +123,20 @@ class WalkingBody:
 
     def begin(self, number: int, order: Order, strategy: str) -> None:
         """Begin an order, or go on with a Drive."""
-        goes_on = number == self._number and self._steps is None and self._driving is not None
-        self._number, self._head_turning, self._stopping, self._unstopped = number, False, 0.0, ""
-        self._driving = order if isinstance(order, Drive) else None
         try:
+            if isinstance(order, Drive) and self._now.number == number and self._now.drive is not None:
+                self._now.drive = order
+                if self.machine.state == DRIVING:
+                    self._drive(order)
+                return
+            self._leave()
+            self._now = Activity(number)
             if isinstance(order, Move) and order.movement == "HEAD":
                 self.head.turn(order)
-                self._steps, self._head_turning = None, True
-            elif goes_on and isinstance(order, Drive):
-                self._step = self._navigation().drive(order)
-            elif (
-                isinstance(order, Drive) and self._legs_start() and not (order.forward or order.leftward or order.turn)
-            ):
-                self._finish(Stage.COMPLETED, "before it began")
+                self.machine.become(TURNING)
             else:
-                self._steps = self._once_up(order, strategy)
+                self._now.drive = order if isinstance(order, Drive) else None
+                self._now.steps = self._steps_for(order, strategy)
                 self._go_on()
         except WholebodyError as error:
             self._fail(str(error))
@@ -129,24 +144,25 @@ class WalkingBody:
     def stop(self, number: int) -> None:
         """Stand, after the steps that cannot be taken back; without a walking controller the daemon stops the robot.
 
-        The legs are told first: whatever is wrong with head or arms, they stop.
+        The legs are told first: whatever is wrong with behaviours, head or arms, they stop.
         """
-        self._number, self._steps, self._driving, self._head_turning, self._unstopped = number, None, None, False, ""
+        before, self._now = self._now, Activity(number, since=time.monotonic())
+        self.machine.become(STOPPING)
         try:
-            self._step = self._navigation().stop()
-            self._stopping = time.monotonic()
+            self._now.step = self._navigation().stop()
         except NoController:
             self._hold_everything("no walking controller runs")
         except Exception as error:
             LOG.exception("the legs cannot be told to stop")
             self._hold_everything(f"the legs cannot be told to stop ({error})")
         try:
+            _cancel(before.step)
             self.head.hold()
             if self.fetching is not None:
                 self.fetching.stop()
         except Exception as error:
             LOG.exception("head and arms cannot be told to stop")
-            self._unstopped = f"head and arms cannot be told to stop: {error}"
+            self._now.unstopped = f"head and arms cannot be told to stop: {error}"
 
     def resume(self) -> Future[str]:
         """Let the daemon follow references again; stand up, if something had gone wrong.
@@ -154,7 +170,7 @@ class WalkingBody:
         A thread waits for the daemon, and news() hears of it, so that the command server does not wait.
         """
         if self._resuming is None:
-            self._held = False
+            self.hold.become(RESUMING)
             self._resuming = self._asker.submit(self._requests.request, Verb.RESUME, timeout=1.0), Future()
         return self._resuming[1]
 
@@ -164,13 +180,14 @@ class WalkingBody:
         """What happened since it was last asked; the head goes on meanwhile."""
         self.head.update()
         self._see_resumed()
-        if self._head_turning:
+        step = self._now.step
+        if self.machine.state == TURNING:
             self._see_head()
-        elif self._step is not None:
+        elif step is not None:
             try:
-                if not isinstance(self._step, StartUp):
+                if not isinstance(step, Told):
                     self.legs.connected()
-                self._see(self._step.reports())
+                self._see(step.reports())
             except WholebodyError as error:
                 self._fail(str(error))
         news, self._news = self._news, []
@@ -195,10 +212,10 @@ class WalkingBody:
 
     def underway(self) -> Underway | None:
         """What it does for the order, and how long that will take."""
-        if self._head_turning:
+        if self.machine.state == TURNING:
             return Underway("turns the head", self.head.left)
         with contextlib.suppress(WholebodyError):
-            return None if self._step is None else self._step.underway()
+            return None if self._now.step is None else self._now.step.underway()
         return None  # its controller has ended
 
     def sensors(self) -> dict[str, str]:
@@ -236,6 +253,7 @@ class WalkingBody:
         self.head.close()
         self.live.close()
         self._asker.shutdown()
+        self.goals.close()
         if self.fetching is not None:
             self.fetching.close()
         self.legs.close()
@@ -281,6 +299,8 @@ class WalkingBody:
         yield from self._steps_for(order, strategy)
 
     def _steps_for(self, order: Order, strategy: str) -> Iterator[Step]:
+        if isinstance(order, Do):
+            return iter((Told(self.goals.give(order.verb, *order.arguments)),))
         navigation = self._navigation()
         match order:
             case Move():
@@ -302,10 +322,13 @@ class WalkingBody:
         if self._resuming is None or not self._resuming[0].done():
             return
         (asked, told), self._resuming = self._resuming, None
+        held = self.hold.state == HELD  # by a stop that came later than the request, and perhaps before it was heard
+        if not held:
+            self.hold.become(FOLLOWING)
         try:
             said = asked.result().text
             doing = self.doing()
-            if self._held:  # by a stop that came later than the request, and perhaps before it was heard
+            if held:
                 self._requests.stop()
                 said = f"{said}; but then somebody stopped it"
             elif doing is not None and doing.trouble:
@@ -322,32 +345,36 @@ class WalkingBody:
             self._fail("the head does not come to where it was told to look")
 
     def _see(self, reports: Sequence[Report]) -> None:
-        if self._stopping and not reports and time.monotonic() > self._stopping + ANSWER_WITHIN:
+        late = time.monotonic() > self._now.since + ANSWER_WITHIN
+        if self.machine.state == STOPPING and not reports and late:
             self._hold_everything("the walking controller does not answer")
         end = next((each for each in reports if each.stage.final), None)
         if end is None:
             return
         if end.stage is not Become.SUCCEEDED:
             self._fail(end.text or end.stage.name.lower())
-        elif self._steps is not None:
+        elif self.machine.state == STEPPING:
             self._go_on()
         else:
             self._finish(Stage.COMPLETED)
 
     def _go_on(self) -> None:
-        """Give the walking controller the next step."""
-        assert self._steps is not None
-        self._step = next(self._steps, None)
-        if self._step is not None:
-            return
-        self._steps = None
-        if self._driving is not None:
-            self._step = self._navigation().drive(self._driving)
+        """Give a controller the next step."""
+        self._now.step = next(self._now.steps, None)
+        if self._now.step is not None:
+            self.machine.become(STEPPING)
+        elif self._now.drive is not None:
+            self.machine.become(STEPPING)
+            self._drive(self._now.drive)
         else:
             self._finish(Stage.COMPLETED)
 
+    def _drive(self, drive: Drive) -> None:
+        self._now.step = self._navigation().drive(drive)
+        self.machine.become(DRIVING)
+
     def _hold_everything(self, why: str) -> None:
-        self._held = True
+        self.hold.become(HELD)
         self._requests.stop()
         self._finish(Stage.COMPLETED, f"{why}: the daemon holds every joint; RESUME lets it go on")
 
@@ -355,7 +382,24 @@ class WalkingBody:
         self._finish(Stage.FAILED, why)
 
     def _finish(self, stage: Stage, text: str = "") -> None:
-        self._steps, self._driving, self._step, self._head_turning, self._stopping = None, None, None, False, 0.0
-        if stage is Stage.COMPLETED and self._unstopped:
-            stage, text = Stage.FAILED, f"the legs stand, but {self._unstopped}"
-        self._news.append(Progress(self._number, stage, text))
+        now = self._now
+        if stage is Stage.COMPLETED and now.unstopped:
+            stage, text = Stage.FAILED, f"the legs stand, but {now.unstopped}"
+        self._news.append(Progress(now.number, stage, text))
+        self._rest()
+
+    def _leave(self) -> None:
+        """Another order takes the place of the one under way: legs and arms hear of theirs, a behaviour of that."""
+        _cancel(self._now.step)
+        self._rest()
+
+    def _rest(self) -> None:
+        self._now.steps, self._now.step, self._now.drive = iter(()), None, None
+        if self.machine.state != RESTING:
+            self.machine.become(RESTING)
+
+
+def _cancel(step: Step | None) -> None:
+    """Cancel a behaviour's goal."""
+    if isinstance(step, Told):
+        step.handle.cancel()

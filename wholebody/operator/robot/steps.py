@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from wholebody.behaviors.goals import GoalHandle
 from wholebody.behaviors.reaching_goals import ReachingClient
 from wholebody.behaviors.walking_goals import WalkingClient
 from wholebody.operator.rcp.body import Underway
@@ -55,6 +56,24 @@ class Moved:
     def underway(self) -> Underway:
         """As its way is timed."""
         return Underway("moves an arm", self.client.left)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A goal that a behaviour was given."""
+
+    handle: GoalHandle
+
+    def reports(self) -> Sequence[Report]:
+        """What the behaviour says of it; NoServer if it has ended."""
+        return self.handle.reports()
+
+    def underway(self) -> Underway:
+        """As long as the rest would take at the pace so far."""
+        reports = self.handle.reports()
+        share = reports[-1].progress if reports else math.nan
+        took = reports[-1].time - reports[0].time if reports else 0.0
+        return Underway(self.handle.verb, took * (1.0 - share) / share if share > 0.0 else None)
 
 
 @dataclass(frozen=True)
