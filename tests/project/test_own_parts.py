@@ -1,12 +1,29 @@
 """A user's own parts: a package that only PYTHONPATH knows adds one of each kind, and no file of ours is touched."""
 
+import contextlib
 import hashlib
 import json
 import os
+import re
+import signal
+import socket
+import subprocess
+import urllib.request
 from pathlib import Path
+from unittest import mock
 
 import pytest
-from robot_processes import wholebody
+from robot_processes import MAIN, end_all, wait_for, wholebody
+
+from wholebody.behaviors import Goals
+from wholebody.channels import directory
+from wholebody.errors import BadParameter, NoServer, WholebodyError
+from wholebody.operator.console.commands import execute
+from wholebody.operator.console.session import Session
+from wholebody.processes.lifecycle import beside
+from wholebody.processes.registry import BEHAVIOR as BEHAVIOR_ROLE
+from wholebody.processes.registry import running_as
+from wholebody.services import Stage
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -177,6 +194,37 @@ def run(quick, progress):
 '''
 
 
+BEHAVIOR = '''\
+"""How the laboratory nods."""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from wholebody.behaviors import Goal
+from wholebody.parameters import Bounds, Unit
+
+
+@dataclass(frozen=True)
+class Nod(Goal):
+    """Say yes.
+
+    times  how often
+    angle  how far
+    """
+
+    times: Annotated[int, Unit("1"), Bounds(1, 100)] = 2
+    angle: Annotated[float, Unit("rad"), Bounds(0.0, 0.6)] = 0.2
+    mood: Literal["gay", "grave"] = "gay"
+
+    def run(self, robot):
+        rest, begin = robot.position("NKY"), robot.now
+        while (share := 2.0 * (robot.now - begin) / self.times) < 1.0:
+            yield share
+            robot.move({"NKY": rest + self.angle * math.sin(math.tau * self.times * share)})
+'''
+
+
 def ours():
     """What our files contain, as far as git would see it."""
     files = (path for path in (ROOT / "wholebody").rglob("*") if path.suffix in (".py", ".pyi", ".c", ".h", ".yaml"))
@@ -336,6 +384,119 @@ def test_an_own_stabilizer_has_a_name_like_ours(lab):
     assert "dcm" in told
     refused = wholebody("walk", "--stabilizer", "lab_lean", check=False)
     assert "no stabilizer 'lab_lean'" in refused.stderr, "without the package there is none"
+
+
+class Lines:
+    """Somebody who talks to `wholebody rcp` over its socket."""
+
+    def __init__(self, said):
+        port, self.connect = re.search(r":(\d+): (CONNECT .*)", said).groups()
+        self.socket = socket.create_connection(("127.0.0.1", int(port)), timeout=30)
+        self.lines = self.socket.makefile("rw", newline="\n")
+
+    def __enter__(self):
+        for line in (self.connect, "CONTROL BEGIN"):
+            assert self(line).startswith("OK")
+        return self
+
+    def __exit__(self, *_):
+        self("CONTROL END")  # or the robot is stopped
+        self.lines.close()
+        self.socket.close()
+
+    def __call__(self, line):
+        """What is answered first."""
+        print(line, file=self.lines, flush=True)
+        return self.hears()
+
+    def hears(self):
+        return self.lines.readline().strip()
+
+
+@pytest.fixture
+def nodding(lab, tmp_path):
+    """A robot that was started with a behaviour of the laboratory, and RCP, a page and its port beside it."""
+    (tmp_path / "lab" / "head.py").write_text(BEHAVIOR)
+    entries = tmp_path / "lab-1.0.dist-info" / "entry_points.txt"
+    entries.write_text(f"{ENTRY_POINTS}\n[wholebody.behaviors]\nlab_nod = lab.head:Nod\n")
+    wholebody("start", "hubo2plus", "--driver", "loopback", "--behavior", "lab_nod", env=lab)
+    command = [*MAIN, "page", "--rcp", "0", "--port", "0", "--no-open", "--no-walk", "--no-camera"]
+    page = subprocess.Popen(command, env=lab, stdout=subprocess.PIPE, text=True)
+    said = [page.stdout.readline() for _ in range(2)]
+    yield lab, re.search(r"http://\S+?/", said[0])[0], said[1]
+    page.terminate()
+    page.communicate(timeout=30)
+    end_all()
+
+
+def test_an_own_behaviour_in_one_file_is_told_by_console_rcp_page_and_python(nodding):
+    lab, page, rcp = nodding
+    shown = wholebody("console", "-c", "help nod; nod 1 10deg", env=lab).stdout
+    assert "nod [times=2] [angle=0.2 rad] [mood=gay]" in shown
+    assert "how often" in shown
+    assert "nod: done" in shown
+    for line, why in (
+        ("nod times=101", "times = 101 is outside 1 … 100"),
+        ("nod angle=40deg", "outside 0 … 0.6 rad"),
+        ("nod 2 3kg", "angle is a number in rad or deg"),
+        ("nod mood=sad", "mood is one of gay, grave"),
+        ("nod nose=2", "no argument of nod 'nose'"),
+    ):
+        with contextlib.closing(Session()) as console, pytest.raises(WholebodyError, match=why):
+            execute(console, line)
+
+    with Lines(rcp) as says:
+        assert ", NOD]" in says("HELP")
+        assert says("HELP NOD") == "OK HELP nod [times=2] [angle=0.2 rad] [mood=gay]: Say yes."
+        assert says("NOD times=101") == "KO COMMAND 1 FAILED times = 101 is outside 1 … 100"
+        heard = [says("NOD 1 angle=0.1"), says.hears(), says.hears()]
+        assert heard == [f"OK COMMAND 2 {stage}" for stage in ("QUEUED", "STARTED", "COMPLETED")]
+    news = json.loads(urllib.request.urlopen(f"{page}robot.json", timeout=30).read())
+    assert news["verbs"][0]["arguments"][1]["upper"] == 0.6
+
+    with Goals() as robot:
+        assert robot.nod(times=1).wait().stage is Stage.SUCCEEDED
+        with pytest.raises(BadParameter, match="angle = 2 is outside"):
+            robot.nod(angle=2)
+        long = robot.say("nod 100")
+        wait_for(long.reports)
+        assert robot.nod(1).wait().stage is Stage.SUCCEEDED
+        assert long.reports()[-1].stage is Stage.PREEMPTED
+
+
+@pytest.mark.slow
+def test_whoever_asked_hears_that_a_behaviour_was_killed_and_it_can_be_begun_again(nodding):
+    lab, _, rcp = nodding
+    with Goals() as robot, Lines(rcp) as says:
+        asked = robot.nod(100)
+        wait_for(asked.reports)
+        os.kill(running_as(BEHAVIOR_ROLE, "", "lab_nod").process, signal.SIGKILL)
+        with pytest.raises(NoServer, match=r"'robot\.nod' has ended"):
+            asked.wait()
+        wait_for(lambda: not says("HELP").endswith("NOD]"))
+        assert "no command 'NOD'" in says("NOD 1")
+        with contextlib.ExitStack() as stack, mock.patch.dict(os.environ, lab):
+            stack.enter_context(beside(BEHAVIOR_ROLE, name="robot", behavior="lab_nod")).until_ready()
+            assert robot.nod(1).wait().stage is Stage.SUCCEEDED
+            wait_for(lambda: says("HELP").endswith(", NOD]"))
+            assert [says("NOD 100"), says.hears()] == ["OK COMMAND 1 QUEUED", "OK COMMAND 1 STARTED"]
+            os.kill(running_as(BEHAVIOR_ROLE, "", "lab_nod").process, signal.SIGKILL)
+            assert says.hears() == "KO COMMAND 1 FAILED 'robot.nod' has ended"
+
+
+@pytest.mark.slow
+def test_a_behaviour_in_a_file_needs_no_package_and_ends_with_its_robot(tmp_path):
+    (tmp_path / "head.py").write_text(BEHAVIOR)
+    wholebody("start", "hubo2plus", "--driver", "loopback", "--behavior", f"{tmp_path}/head.py:Nod")
+    try:
+        assert "nod: done" in wholebody("console", "-c", "nod 1").stdout
+        assert "behavior" in wholebody("stop").stdout
+        assert not [each for each in directory.names() if each.startswith("robot.")]
+    finally:
+        end_all()
+    refused = wholebody("start", "--driver", "loopback", "--behavior", f"{tmp_path}/head.py:Not", check=False)
+    assert "no 'Not' in" in refused.stderr
+    assert not [each for each in directory.names() if each.startswith("robot.")], "nothing began"
 
 
 @pytest.mark.slow

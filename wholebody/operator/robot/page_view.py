@@ -41,6 +41,7 @@ class PageView:
                 "grasp": "this robot has no hands" if self._body.fetching is None else "",
             },
             "movements": {name: each.directions for name, each in self._body.movements.items()},
+            "verbs": [each.form() | {"name": name} for name, each in self._body.verbs().items()],
         }
 
     def situation(self) -> dict[str, Any]:
