@@ -1,13 +1,20 @@
-"""The two state machines of shared decisions: the command server goes by their tables, whatever people say."""
+"""State machines of shared decisions and of the body: each goes only where its table leads, whatever people say."""
 
 import random
+from unittest.mock import Mock
 
 import pytest
 from rcp_body import SlowBody
+from willing_body import WillingBody
 
+from wholebody.behaviors import GoalHandle
+from wholebody.errors import NoController
+from wholebody.operator.rcp import commands as rcp
 from wholebody.operator.rcp.body import Stage
 from wholebody.operator.rcp.command_server import CommandServer
 from wholebody.operator.rcp.orders import QUEUE, SERVER, Machine
+from wholebody.operator.robot import robot
+from wholebody.operator.robot.activity import BODY, HOLD
 
 LINES = (
     *("CONTROL BEGIN", "CONTROL END", "STOP", "DRIVE 0.1 0 0", "DRIVE 0 0 0", "GRAB OBJECT(cup)", "GOTO 1 1"),
@@ -95,3 +102,39 @@ def test_what_the_robot_knows_of_the_ways_is_told_before_it_asks():
     said = talk.says("GRAB OBJECT(cup)")
     told, asked = (next(n for n, line in enumerate(said) if line.startswith(word)) for word in ("NOTIFY", "SELECT"))
     assert told < asked
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_whatever_the_body_is_told_it_goes_only_where_its_tables_lead(seed, monkeypatch):
+    """Legs that answer, answer late, or are not there; a daemon that answers; every order, in any order."""
+    body, choose, visited = WillingBody(), random.Random(seed), set()
+    body.goals = Mock(**{"give.return_value": GoalHandle(body.walker, 1, "nod")})
+    body.walker.followed, reports = body.walker.reports, body.walker.reports
+    monkeypatch.setattr(robot, "ANSWER_WITHIN", 0.0)
+    orders = (
+        rcp.Move("WALKING", "FORWARD", 1.0, "STEPS"),
+        rcp.Move("HEAD", "LEFT", 5.0, "DEGREES"),
+        rcp.Drive(0.1, 0.0, 0.0),
+        rcp.Drive(0.1, 0.0, 0.1),
+        rcp.Do("nod"),
+        rcp.Goto(0.3, 0.0),
+    )
+    for number in range(1, 400):
+        body.walker.reports = choose.choice([reports, lambda number: ()])
+        body.legs.connected = choose.choice([lambda: body.walker, lambda: body.walker, _nobody])
+        what = choose.random()
+        if what < 0.4:
+            body.begin(number - number % 3, choose.choice(orders), "")
+        elif what < 0.6:
+            body.stop(number)
+        elif what < 0.7:
+            body.resume()
+        visited |= {body.machine.state, body.hold.state}
+        list(body.news())
+        visited |= {body.machine.state, body.hold.state}
+    body.close()
+    assert visited == {*Machine(BODY).states, *Machine(HOLD).states}
+
+
+def _nobody():
+    raise NoController("no walking controller runs")

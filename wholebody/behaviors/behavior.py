@@ -105,6 +105,9 @@ class BehaviorServer(GoalServer):
             self._begin(asked, time)
         elif self.under_way:
             self._go_on(time)
+        elif self._robot.reference.mask.any():  # a cycle after the last word, or nobody would have heard that
+            self._robot.reference.mask[:] = False
+            self._robot.put()
 
     def end(self, why: str) -> None:
         """Leave the robot alone, and say that the goal under way will not be reached."""
@@ -150,7 +153,7 @@ class BehaviorServer(GoalServer):
             raise Refused("the robot is stopped; resume lets it go on")
         if report.time < self._begun + HEARD:
             return
-        for joint in np.flatnonzero(mask & report.leased):
+        for joint in np.flatnonzero(mask & report.leased & (report.owner >= 0)):
             owner = report.controller[report.owner[joint]].decode()
             if owner != self._controller:
                 raise Refused(f"{self._robot.joints[joint]} is moved by '{owner}', who has a lease")
@@ -160,16 +163,12 @@ class BehaviorServer(GoalServer):
         self.finish(stage, self._robot.now, text)
 
     def _leave(self) -> None:
-        """End a motion, and leave its joints to others; they hold where they were told to be."""
+        """End a motion; its joints hold where they were told to be, and are anybody's from the next cycle on."""
         motion, self._motion = self._motion, iter(())
         try:
             getattr(motion, "close", lambda: None)()
         except Exception:
             LOG.exception("a goal did not end as it should")
-        reference = self._robot.reference
-        if reference.mask.any():
-            reference.mask[:] = False
-            self._robot.put()
 
 
 def _share(value: Any) -> float:

@@ -39,7 +39,6 @@ UNITS: dict[str, dict[str, float]] = {
     "m/s": {"cm/s": 0.01, "mm/s": 0.001},
     "rad/s": {"deg/s": math.radians(1.0), "°/s": math.radians(1.0)},
     "N": {"kN": 1000.0},
-    "1": {"%": 0.01},
 }
 """In what else a number may be given: by the unit that it is kept in, how much of it the other one is."""
 SWITCHES = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
