@@ -57,8 +57,8 @@ ADDING = (
     ),
     (
         "behaviour and verb",
-        "`wholebody/behaviors/NAME.py`, and its verb in `wholebody/operator/rcp/commands.py`",
-        "not yet by one file",
+        "`wholebody/behaviors/NAME.py`, a Goal: a dataclass with `run(robot)`; see [behaviors.md](behaviors.md)",
+        "`wholebody.behaviors`; `wholebody start --behavior NAME`",
     ),
     (
         "page panel",

@@ -1,5 +1,6 @@
 """The README and the documentation say what is so."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -39,6 +40,31 @@ def test_its_python_runs_as_it_stands(page):
         run = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=30)
         assert run.returncode == 0, run.stderr
         assert run.stdout, "it shows something"
+
+
+@pytest.mark.slow
+def test_the_verb_of_your_own_runs_and_is_told_as_it_is_written_there(tmp_path):
+    page = (REPOSITORY / "docs" / "behaviors.md").read_text()
+    nod, head, people = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "nod.py").write_text(nod)
+    (tmp_path / "head.py").write_text(head.replace("\n\nclass", "\nfrom nod import Nod\n\n\nclass", 1))
+    lines = re.search(r"```\n(\$ wholebody start.*?)```", page, re.DOTALL)[1].splitlines()
+    commands = [line.removeprefix("$ wholebody ") for line in lines if line.startswith("$")]
+    assert len(commands) == 3
+    try:
+        said = [wholebody(*shlex.split(command), cwd=tmp_path).stdout for command in commands]
+        ran = subprocess.run([sys.executable, "-c", people], capture_output=True, text=True, timeout=60)
+        assert ran.returncode == 0, ran.stderr
+        assert ran.stdout == "nod [times=2] [angle=0.3 rad] [joint=NKY]\n"
+    finally:
+        end_all()
+    assert all(line in "".join(said) for line in lines if not line.startswith("$"))
+    sys_path = os.environ | {"PYTHONPATH": f"{tmp_path}:{REPOSITORY}"}
+    wholebody("start", "hubo2plus", "--driver", "loopback", "--behavior", tmp_path / "head.py:Head", env=sys_path)
+    try:
+        assert "nod: done" in wholebody("console", "-c", "nod 1").stdout
+    finally:
+        end_all()
 
 
 @pytest.mark.slow
