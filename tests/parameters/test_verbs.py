@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from wholebody.behaviors import crawling_goals, reaching_goals, walking_goals
 from wholebody.errors import BadParameter, UnknownName
 from wholebody.parameters import Bounds, Size, Unit
-from wholebody.parameters.verbs import UNITS, described, value_of, verb_of, verbs_in
+from wholebody.parameters.text import UNITS, value_of
+from wholebody.parameters.verbs import described, verb_of, verbs_in
 from wholebody.services import AtMost
 from wholebody.services.records import field_names, format_of
 

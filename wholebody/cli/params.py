@@ -17,7 +17,7 @@ from wholebody.errors import BadParameter, closest
 from wholebody.operator.monitor.tables import wide_console
 from wholebody.parameters.reflection import About, Value, in_words
 from wholebody.parameters.remote import Remote
-from wholebody.processes.filter_parameters import GROUP, FilterParameters
+from wholebody.parameters.text import value_of
 
 DAEMON = "daemon"
 """Whose parameters are the filters of joints."""
@@ -121,11 +121,4 @@ def set(
     """
     remote = reach(controller, name, connect, path)
     about = remote.about(path)
-    if about.kind == "state" and len(values) == 1:
-        print(in_words(remote.set(path, values[0])))
-        return
-    try:
-        numbers = [float(each) for each in values]
-    except ValueError:
-        raise BadParameter(f"{path} must be numbers, not {' '.join(values)!r}") from None
-    print(in_words(remote.set(path, numbers if len(numbers) > 1 else numbers[0])))
+    print(in_words(remote.set(path, value_of(about, " ".join(values)))))

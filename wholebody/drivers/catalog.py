@@ -27,6 +27,7 @@ from wholebody import plugins
 from wholebody.drivers.interface import RobotInterface
 from wholebody.errors import BadDriver, UnknownName
 from wholebody.parameters.parameter import Bounds, Meaning, Unit, meaning_in_docstring
+from wholebody.parameters.text import SWITCHES, number_of
 from wholebody.robots.robot import Robot
 
 KIND = "drivers"
@@ -39,7 +40,6 @@ METHODS = {
 }
 GIVEN = ("period", "name")
 """What a driver may ask for besides the robot; everything else is an option."""
-WORDS = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false": False, "off": False, "0": False}
 ANY = Bounds()
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _ANYTHING = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -116,12 +116,12 @@ class Option:
             return tuple(str(word).strip() for word in words if str(word).strip())
         if self.type is bool:
             word = str(given).lower()
-            return WORDS[word] if word in WORDS else _no()
+            return SWITCHES[word] if word in SWITCHES else _no()
         if self.type is str:
             return given if isinstance(given, str) else _no()
         if isinstance(given, bool):
             _no()
-        value = float(given)
+        value = number_of(given, self.unit) if isinstance(given, str) else float(given)
         if not math.isfinite(value) or (self.type is int and value != int(value)):
             _no()
         return int(value) if self.type is int else value

@@ -1,10 +1,8 @@
 """Verbs: what running behaviours can be told, as text, with units, bounds and defaults: a goal's dataclass, described.
 
-    about = described((Nod, Shake))                  # one text, which a GoalServer publishes
-    nod = verbs_in(about)["nod"]                     # anywhere else; the class is not needed
-    nod.goal(["2", "depth=10deg"])                   # the goal, as the class itself would make it
-
-How text becomes a value is here alone, for goals and for parameters: console, RCP and command line ask here.
+about = described((Nod, Shake))                  # one text, which a GoalServer publishes
+nod = verbs_in(about)["nod"]                     # anywhere else; the class is not needed
+nod.goal(["2", "depth=10deg"])                   # the goal, as the class itself would make it
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ import dataclasses
 import inspect
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,51 +27,11 @@ from wholebody.parameters.parameter import (
     parameters_of,
 )
 from wholebody.parameters.reflection import About
+from wholebody.parameters.text import as_text, value_of
 from wholebody.services.records import NAME, AtMost, kind_name
 
-UNITS: dict[str, dict[str, float]] = {
-    "m": {"cm": 0.01, "mm": 0.001},
-    "rad": {"deg": math.radians(1.0), "°": math.radians(1.0)},
-    "s": {"ms": 0.001, "min": 60.0},
-    "m/s": {"cm/s": 0.01, "mm/s": 0.001},
-    "rad/s": {"deg/s": math.radians(1.0), "°/s": math.radians(1.0)},
-    "N": {"kN": 1000.0},
-}
-"""In what else a number may be given: by the unit that it is kept in, how much of it the other one is."""
-SWITCHES = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
-_NUMBER = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(.*)")
 _TYPES: dict[str, Any] = {"number": float, "vector": float, "whole": int, "switch": bool, "text": str}
 _NOTHING: Any = dataclasses.MISSING
-
-
-def value_of(about: About, text: str) -> Any:
-    """What a text means as a value of a parameter or of an argument; BadParameter says in what it can be given."""
-    match about.kind:
-        case "state" | "text":
-            return text
-        case "choice":
-            if text not in about.choices:
-                raise BadParameter(f"{about.path} is one of {', '.join(about.choices)}, not '{text}'")
-            return text
-        case "switch":
-            if text.lower() not in SWITCHES:
-                raise BadParameter(f"{about.path} is on or off, not '{text}'")
-            return SWITCHES[text.lower()]
-    numbers = [_number(about, word) for word in re.split(r"\s*,\s*|\s+(?=[-+.\d])", text.strip())]
-    if len(numbers) not in (1, about.size):
-        raise BadParameter(f"{about.path} is {about.size} numbers, not '{text}'")
-    return numbers[0] if len(numbers) == 1 else numbers
-
-
-def _number(about: About, word: str) -> float:
-    others = UNITS.get(about.unit, {})
-    found = _NUMBER.fullmatch(word)
-    share = 1.0 if found and found[2] in ("", about.unit) else others.get(found[2]) if found else None
-    if found is None or share is None:
-        units = " or ".join(each for each in (about.unit, *others) if each not in ("1", ""))
-        kind = "a whole number" if about.kind == "whole" else "a number"
-        raise BadParameter(f"{about.path} is {kind}{f' in {units}' if units else ''}, not '{word}'")
-    return share * float(found[1])
 
 
 @dataclass(frozen=True)
@@ -153,7 +110,7 @@ class Verb:
     def _usage(self, about: About) -> str:
         named = "|".join(about.choices) if about.kind == "choice" else about.kind.upper()
         if about.path in self.defaults:
-            named = _shown(self.defaults[about.path])
+            named = as_text(self.defaults[about.path])
         written = f"{about.path}={named}{f' {about.unit}' if about.unit not in ('', '1') else ''}"
         return f"[{written}]" if about.path in self.defaults else written
 
@@ -249,11 +206,3 @@ def _verb(plain: dict[str, Any]) -> Verb:
             value = each["value"]
             defaults[about.path] = tuple(value) if isinstance(value, list) else value
     return Verb(plain["name"], plain["help"], tuple(arguments), defaults)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, tuple):
-        return ",".join(f"{each:g}" for each in value)
-    return f"{value:g}" if isinstance(value, int | float) else str(value)

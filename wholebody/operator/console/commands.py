@@ -14,6 +14,7 @@ from wholebody.operator.console.motion import goto, home, progress
 from wholebody.operator.console.session import Session, finite
 from wholebody.operator.monitor.status_view import FAULTS, Picture, words
 from wholebody.operator.monitor.tables import joint_table, number, owner_table
+from wholebody.parameters.text import SWITCHES
 from wholebody.processes.launch_plan import filter_request
 
 LOOK_EVERY = 0.02
@@ -48,10 +49,9 @@ def on_joint(verb: Verb) -> Callable[[Session, list[str]], None]:
 def control(session: Session, arguments: list[str]) -> None:
     """Turn joints' controllers on or off."""
     *joint, word = arguments
-    values = {"1": 1.0, "on": 1.0, "0": 0.0, "off": 0.0}
-    if word.lower() not in values:
+    if word.lower() not in SWITCHES:
         raise BadMessage(f"'{word}' is neither on (1) nor off (0)")
-    session.ask(Verb.CONTROL, session.joint(joint[0]) if joint else ALL_JOINTS, [values[word.lower()]])
+    session.ask(Verb.CONTROL, session.joint(joint[0]) if joint else ALL_JOINTS, [float(SWITCHES[word.lower()])])
 
 
 def speed(session: Session, arguments: list[str]) -> None:

@@ -10,8 +10,9 @@ from typing import Annotated, NamedTuple
 
 from wholebody.errors import BadParameter, UnknownName, WholebodyError
 from wholebody.parameters import Bounds, Unit
-from wholebody.parameters.reflection import About, Parameters, Value, in_words
+from wholebody.parameters.reflection import About, Parameters, in_words
 from wholebody.parameters.remote import Remote, running
+from wholebody.parameters.text import value_of
 from wholebody.robots import Robot
 from wholebody.robots.geometry import height
 
@@ -138,7 +139,7 @@ class LiveParameters:
         if ":" in name:
             return self._setter.submit(self._set_there, name, value)
         try:
-            self._own.set(name, _given(self._own.slot(name).about, value))
+            self._own.set(name, value_of(self._own.slot(name).about, value))
         except WholebodyError as error:
             raise BadParameter(str(error)) from error
         return None
@@ -151,7 +152,7 @@ class LiveParameters:
                 raise UnknownName("controller", controller, here)
             with contextlib.closing(Remote(controller, self._robot)) as remote:
                 about = remote.about(path)
-                now = remote.set(path, _given(about, value), PATIENCE)
+                now = remote.set(path, value_of(about, value), PATIENCE)
             self._known = self._known | {name: Listed(name, about, in_words(now))}
         except WholebodyError as error:
             raise BadParameter(str(error)) from error
@@ -194,14 +195,3 @@ def _asked(controller: str, remote: Remote) -> dict[str, Listed]:
         for each in remote.list()
         if each.writable
     }
-
-
-def _given(about: About, text: str) -> Value | list[float]:
-    """A value as it is typed."""
-    if about.kind == "state":
-        return text
-    try:
-        numbers = [float(word) for word in text.split()]
-    except ValueError:
-        raise BadParameter(f"{about.path} must be numbers, not '{text}'") from None
-    return numbers[0] if len(numbers) == 1 else numbers
