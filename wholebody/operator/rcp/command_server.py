@@ -13,9 +13,8 @@ from wholebody.operator.rcp import commands as rcp
 from wholebody.operator.rcp.body import Body
 from wholebody.operator.rcp.commands import Command
 from wholebody.operator.rcp.grammar import VERBS, parse
-from wholebody.operator.rcp.negotiation import Negotiation
 from wholebody.operator.rcp.orders import MOVING, Machine, Orders, unforeseen
-from wholebody.operator.rcp.session import TOPICS, Awaited, Session, Telling
+from wholebody.operator.rcp.session import TOPICS, Awaited, Negotiation, Session, Telling
 from wholebody.operator.rcp.users import Role, Users
 
 PROFILES = ("operator", "observer")
@@ -59,7 +58,7 @@ class CommandServer:
         self.sessions: dict[int, Session] = {}
         self._telling = Telling(body, self.sessions)
         self.notify = self._telling.notify
-        self.orders = Orders(body, self._telling.tell, self._telling.progress, self.rules.decision_timeout)
+        self.orders = Orders(body, self._telling, self.rules.decision_timeout)
         self._control_of = Negotiation()
         self._count = 0
         self._next_secret: dict[str, float] = {}  # by address
@@ -197,7 +196,7 @@ class CommandServer:
             if not session.connected and HTTP.fullmatch(line.strip()):
                 session.closing = True
                 raise Refused("this is no web server; CONNECT <profile> comes first")
-            return self._answer(session, parse(line, self.body.verbs()), now)
+            return self._answer(session, parse(line, self.body.verbs), now)
 
         self._say(session, answer)
 

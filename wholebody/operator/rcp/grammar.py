@@ -47,7 +47,7 @@ _WORD = re.compile(r"[\w.:/-]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
-def parse(line: str, verbs: Collection[str] = ()) -> Command:
+def parse(line: str, verbs: Callable[[], Collection[str]] = tuple) -> Command:
     """The command that a line stands for, without its newline; BadCommand says what is wrong.
 
     verbs  of the behaviours that run, which are commands, too
@@ -60,7 +60,7 @@ def parse(line: str, verbs: Collection[str] = ()) -> Command:
     if verb.upper() == DIRECT:
         return _direct(rest.strip(), verbs)
     parser = _PARSERS.get(verb.upper())
-    if parser is None and verb.lower() in verbs:
+    if parser is None and verb.lower() in verbs():
         return Do(verb.lower(), tuple(rest.split()))
     if parser is None:
         if not verb:
@@ -75,7 +75,7 @@ def _meant(verb: str) -> str:
     return closest(verb, _PARSERS) if len(verb) <= LONGEST_VERB else ""
 
 
-def _direct(rest: str, verbs: Collection[str] = ()) -> Command:
+def _direct(rest: str, verbs: Callable[[], Collection[str]] = tuple) -> Command:
     command = parse(rest, verbs)
     if isinstance(command, Direct):
         raise BadCommand("DIRECT goes before any other command, once")

@@ -16,9 +16,9 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from wholebody.errors import Refused, WholebodyError
 from wholebody.operator.rcp.body import Body, Progress, Stage, complaint
@@ -49,15 +49,24 @@ class Entry:
     text: str = ""
 
 
-Tell = Callable[[int, str], None]
-"""Say something to an owner."""
+class Tell(Protocol):
+    """How people hear of orders."""
+
+    def tell(self, owner: int, text: str) -> None:
+        """Say something to one."""
+
+    def ask(self, owner: int, text: str) -> None:
+        """Ask one something."""
+
+    def progress(self, news: Progress) -> None:
+        """Say to all what became of an order."""
 
 
 class Orders:
     """The queue, and the one order that the body does now."""
 
-    def __init__(self, body: Body, tell: Tell, tell_all: Callable[[Progress], None], patience: float = 60.0) -> None:
-        self._body, self._tell, self._tell_all, self._patience = body, tell, tell_all, patience
+    def __init__(self, body: Body, people: Tell, patience: float = 60.0) -> None:
+        self._body, self._people, self._patience = body, people, patience
         self.machine = Machine(QUEUE)
         self.waiting: deque[Numbered] = deque()
         self.current: Numbered | None = None
@@ -184,7 +193,7 @@ class Orders:
         if len(self._strategies) > 1:
             self._asked = now
             self.machine.become(DECIDING)
-            self._tell(numbered.owner, str(SelectStrategy(numbered.number, self._strategies)))
+            self._people.ask(numbered.owner, str(SelectStrategy(numbered.number, self._strategies)))
         else:
             self._begin(numbered, self._strategies[0] if self._strategies else "")
 
@@ -227,8 +236,8 @@ class Orders:
     def _say(self, numbered: Numbered, stage: Stage, text: str = "") -> None:
         self._note(numbered.number, stage.value, text)
         word = "KO" if stage is Stage.FAILED else "OK"
-        self._tell(numbered.owner, f"{word} COMMAND {numbered.number} {stage.value} {text}".rstrip())
-        self._tell_all(Progress(numbered.number, stage, text))
+        self._people.tell(numbered.owner, f"{word} COMMAND {numbered.number} {stage.value} {text}".rstrip())
+        self._people.progress(Progress(numbered.number, stage, text))
 
     def _interrupt(self, numbered: Numbered, by: int) -> None:
         self._say(numbered, Stage.INTERRUPTED, str(by))

@@ -61,7 +61,7 @@ class Activity:
     """
 
     number: int = 0
-    steps: Iterator[Step] = field(default_factory=lambda: iter(()))
+    steps: Iterator[Step] = field(default_factory=().__iter__)
     step: Step | None = None
     drive: Drive | None = None
     since: float = 0.0
