@@ -117,7 +117,7 @@ class Verb:
 
 def described(kinds: Iterable[type]) -> str:
     """The text in which dataclasses of goals are described; one with an argument that is no text is left out."""
-    return json.dumps([verb.form() for kind in kinds if (verb := verb_of(kind)) is not None], allow_nan=False)
+    return json.dumps([verb.form() for kind in kinds if (verb := verb_of(kind)) is not None])
 
 
 def verbs_in(text: str) -> dict[str, Verb]:
