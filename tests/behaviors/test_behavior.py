@@ -5,12 +5,14 @@ import threading
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
 import pytest
 from daemon_rig import Rig
 
 from wholebody import messages
 from wholebody.behaviors import Behavior, Goal, Goals
 from wholebody.behaviors.behavior import BehaviorServer, load
+from wholebody.behaviors.posture import Postures
 from wholebody.drivers.connection import connect
 from wholebody.errors import BadConfiguration, BadParameter, BadState, NoController, UnknownName
 from wholebody.parameters import Bounds, Unit
@@ -174,6 +176,19 @@ def test_two_behaviours_with_one_verb_are_told_apart(head):
         with pytest.raises(UnknownName, match=r"no verb 'turn'; closest: 'head\.turn'"):
             head.people.turn()
         assert head.end_of(head.people.say("head.turn 0.2"))[-1].stage is Stage.SUCCEEDED
+
+
+def test_every_robot_takes_a_posture_no_faster_than_its_joints_can(head):
+    head.server.close()
+    with BehaviorServer("head", Postures(head.robot), head.link) as head.server:
+        refused = head.end_of(head.people.posture("stand", seconds=0.1))[-1]
+        assert refused.stage is Stage.REJECTED
+        assert "give at least" in refused.text
+        taken = head.end_of(head.people.posture("stand", "2s"), cycles=500)
+        assert taken[-1].stage is Stage.SUCCEEDED
+        assert taken[-1].time - taken[0].time == pytest.approx(2.0, abs=0.02)
+        head.play(2)
+        np.testing.assert_allclose(head.link.state.reference, head.robot.posture("stand"), atol=1e-6)
 
 
 class Bare(Goal):

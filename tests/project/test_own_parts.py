@@ -17,7 +17,10 @@ from robot_processes import MAIN, end_all, wait_for, wholebody
 
 from wholebody.behaviors import Goals
 from wholebody.channels import directory
+from wholebody.channels.subscription import Subscription
+from wholebody.drivers import Names
 from wholebody.errors import BadParameter, NoServer, WholebodyError
+from wholebody.messages import Reference
 from wholebody.operator.console.commands import execute
 from wholebody.operator.console.session import Session
 from wholebody.processes.lifecycle import beside
@@ -451,6 +454,16 @@ def test_an_own_behaviour_in_one_file_is_told_by_console_rcp_page_and_python(nod
         assert says("NOD times=101") == "KO COMMAND 1 FAILED times = 101 is outside 1 … 100"
         heard = [says("NOD 1 angle=0.1"), says.hears(), says.hears()]
         assert heard == [f"OK COMMAND 2 {stage}" for stage in ("QUEUED", "STARTED", "COMPLETED")]
+        moving = Subscription(Names().reference("nod"), Reference)
+        assert [says("NOD 100"), says.hears()] == ["OK COMMAND 3 QUEUED", "OK COMMAND 3 STARTED"]
+        wait_for(lambda: moving.take().mask.any())
+        heard = [says("DIRECT NOD 99"), says.hears(), says.hears()]
+        assert heard == ["OK COMMAND 4 QUEUED", "OK COMMAND 3 INTERRUPTEDBY 4", "OK COMMAND 4 STARTED"]
+        heard = [says("CANCEL 4"), says.hears(), says.hears()]
+        assert heard[:2] == ["OK COMMAND 4 INTERRUPTEDBY 5", "OK COMMAND 5 STARTED"]
+        assert heard[2].startswith("OK COMMAND 5 COMPLETED no walking controller runs: the daemon holds every joint")
+        wait_for(lambda: not moving.take().mask.any())
+        assert says("RESUME").startswith("OK RESUME")
     news = json.loads(urllib.request.urlopen(f"{page}robot.json", timeout=30).read())
     assert news["verbs"][0]["arguments"][1]["upper"] == 0.6
 

@@ -10,14 +10,18 @@ import threading
 import time
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Annotated
 
 import counting_service
 import pytest
 from counting_service import NAME, Add, Counted
 from robot_processes import wait_for
 
+from wholebody.behaviors import Goals
 from wholebody.channels.bridge.gateway import Gateway
 from wholebody.errors import GoalNotDone, NoServer
+from wholebody.parameters import Unit
+from wholebody.parameters.verbs import described
 from wholebody.services import Client, GoalServer, Stage
 
 pytestmark = pytest.mark.skipif(not find_spec("zenoh"), reason="eclipse-zenoh is not installed")
@@ -125,7 +129,7 @@ def test_no_request_is_lost_or_done_twice_though_server_and_gateway_are_killed_a
 class Lift:
     """Lift something."""
 
-    height: float
+    height: Annotated[float, Unit("m")]
 
 
 def test_how_a_goal_ended_is_heard_though_the_link_was_cut_then(cable):
@@ -150,6 +154,21 @@ def test_how_a_goal_ended_is_heard_though_the_link_was_cut_then(cable):
         with pytest.raises(GoalNotDone, match="too heavy"):
             client.wait(number, 30.0)
         assert [each.stage for each in client.reports(number)] == [Stage.ACCEPTED, Stage.RUNNING, Stage.FAILED]
+
+
+def test_verbs_of_another_machine_are_told_without_their_classes(cable):
+    with (
+        GoalServer("robot.lift", (Lift,), about=described((Lift,))) as server,
+        Gateway(f"127.0.0.1:{cable._target}"),
+        Goals("robot", connect=cable.where) as robot,
+    ):
+        wait_for(lambda: robot._look() or "lift" in robot.verbs, 20)
+        going, asked = robot.lift(height="50cm"), []
+        wait_for(lambda: asked.append(server.take_goal(1.0)) or asked[-1] is not None, 20)
+        assert asked[-1].request == Lift(0.5)
+        server.accept(asked[-1], 1.0)
+        server.finish(Stage.SUCCEEDED, 2.0)
+        assert going.wait(20.0).time == 2.0
 
 
 def test_who_asks_a_machine_that_does_not_answer_is_told(cable):
