@@ -1,10 +1,13 @@
 """wholebody walk, as one types it: what it leaves behind, and what it says of robots that cannot walk."""
 
+import math
+
 import pytest
 from robot_processes import wholebody
 from walking_rig import NAME, Rig
+from willing_body import Willing
 
-from wholebody.errors import BadFootsteps
+from wholebody.errors import BadFootsteps, BadParameter
 from wholebody.locomotion.walking.footsteps import OUTWARD, Feet, Place, StepLimits, beside_body
 from wholebody.operator.recordings.script import ORDERS, Script
 from wholebody.processes.registry import DAEMON, Registration
@@ -119,6 +122,18 @@ def test_a_robot_that_runs_is_told_what_to_do_from_the_command_line():
 def test_a_script_with_a_line_that_is_no_order_is_refused_before_anything_moves(line):
     with pytest.raises(BadFootsteps, match="is no order; say one of stand, walk"):
         Script(["stand", line])
+
+
+def test_a_script_knows_the_verbs_of_the_console():
+    robot = Willing()
+    robot.send = lambda goal: robot.told.append(vars(goal)) or 1
+    script = Script(["go 1 turn=30deg", "walk 2"])
+    for time in range(4):
+        script.go_on(robot, time)
+    assert robot.told == [{"forward": 1.0, "leftward": 0.0, "turn": math.radians(30)}, ("walk",)]
+    assert [done.line for done in script.done] == ["go 1 turn=30deg", "walk 2"]
+    with pytest.raises(BadParameter, match="forward is a number in m or cm or mm, not 'far'"):
+        Script(["stand", "go far"])
 
 
 @pytest.mark.parametrize("line", ["walk 1e6", "turn -1e9", "aside 1e4", "step 1e9", "step -1"])

@@ -50,7 +50,9 @@ Acceleration = Annotated[float, typer.Option(min=1e-6, help="Limit of all joints
 # What a robot is told to do.
 Orders = Annotated[
     list[str] | None,
-    typer.Option("--order", metavar="WORD [NUMBER]", help="What to do instead, such as 'walk 2'; may be repeated."),
+    typer.Option(
+        "--order", metavar="WORD [NUMBER]", help="What to do instead: 'walk 2', 'go 1 turn=30deg' …; may be repeated."
+    ),
 ]
 Cycles = typer.Option(min=1, help="How many cycles of the gait.")
 PartCycles = typer.Option(min=0.25, help="How many cycles of the gait.")

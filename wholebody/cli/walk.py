@@ -54,8 +54,8 @@ def walk(
 ) -> None:
     """See a virtual robot stand, walk, turn, be pushed and stop; its controller is a process of its own.
 
-    Orders are stand, walk, aside, turn, step, stop and wait, with a number (m, degrees, steps, s), and push. --name of
-    a robot that runs lets that one walk, and otherwise names this one.
+    Orders are stand, walk, aside, turn, step, stop and wait, with a number (m, degrees, steps, s), push, and the
+    verbs of the console. --name of a robot that runs lets that one walk, and otherwise names this one.
 
     \b
       wholebody walk                             Hubo2+, as far as suits its size

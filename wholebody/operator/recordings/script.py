@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from wholebody.behaviors.walking_goals import WalkingClient
+from wholebody.behaviors.walking_goals import GOALS, WalkingClient
 from wholebody.errors import BadFootsteps, GoalNotDone, NoController
 from wholebody.locomotion.walking.footsteps import Feet, Footstep, Place, StepLimits, in_place, to_place
+from wholebody.parameters.verbs import described, verbs_in
 from wholebody.processes import lifecycle
 from wholebody.processes.registry import Role, robot_of
 from wholebody.services import Stage
@@ -28,6 +29,8 @@ ORDERS: dict[str, Callable[[WalkingClient, float], int]] = {
     "stop": lambda robot, number: robot.stop(),
 }
 """What it can be told, with one number each."""
+VERBS = verbs_in(described(GOALS))
+"""What it can be told, too, as in the console: go 1 turn=30deg."""
 STEPS: dict[str, Callable[[Feet, float, StepLimits], tuple[Footstep, ...]]] = {
     "walk": lambda feet, metres, limits: to_place(feet, Place(metres, 0.0, 0.0), limits),
     "aside": lambda feet, metres, limits: to_place(feet, Place(0.0, metres, 0.0), limits),
@@ -50,6 +53,7 @@ class Script:
     def __init__(self, lines: Sequence[str], acts: dict[str, Act] | None = None) -> None:
         self._acts: dict[str, Act] = {"wait": lambda seconds: seconds, **(acts or {})}
         self.lines = tuple(lines)
+        self._goals: dict[str, Any] = {}  # of lines that are verbs
         self._todo = [self._read(line) for line in lines]
         self._order = 0
         self._until = -math.inf
@@ -83,7 +87,9 @@ class Script:
 
     def _begin(self, robot: WalkingClient, word: str, number: float, time: float) -> None:
         self.now = f"{word} {number:g}" if number else word
-        if word in self._acts:
+        if word in self._goals:
+            self._order = robot.send(self._goals[word])
+        elif word in self._acts:
             self._until = time + self._acts[word](number)
         else:
             self._order = ORDERS[word](robot, number)
@@ -100,13 +106,19 @@ class Script:
     def _read(self, line: str) -> tuple[str, float]:
         known = (*ORDERS, *self._acts)
         word, *numbers = line.split() or [""]
+        if word in VERBS and (word not in ORDERS or any("=" in each for each in numbers)):
+            self._goals[line] = VERBS[word].goal(numbers)
+            return line, 0.0
         try:
             number = float(numbers[0]) if numbers else 0.0
             if word in known and len(numbers) <= 1 and math.isfinite(number):
                 return word, number
         except ValueError:
             pass
-        raise BadFootsteps(f"'{line}' is no order; say one of {', '.join(known)} and a number, such as 'walk 2'")
+        raise BadFootsteps(
+            f"'{line}' is no order; say one of {', '.join(known)} and a number, such as 'walk 2', or one of "
+            f"{', '.join(VERBS)} with its arguments, such as 'go 1 turn=30deg'"
+        )
 
 
 LOOK_EVERY = 0.02  # s
