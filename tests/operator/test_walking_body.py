@@ -16,7 +16,7 @@ from wholebody.operator.map import Block, Map
 from wholebody.operator.rcp.command_server import CommandServer, Rules
 from wholebody.operator.robot.robot import WalkingBody
 from wholebody.services import Stage as Become
-from wholebody.services.records import read_report
+from wholebody.services.records import Reply, read_report
 
 PILLAR = Block("pillar", 1.2, -0.9, 0.2, 0.2)
 HALL = Map([Block("north", 0.0, 2.0, 8.0, 0.1)], [PILLAR])
@@ -133,7 +133,7 @@ def test_what_people_ask_is_done_and_they_hear_when(people):
 def test_a_stop_counts_within_200_ms_and_rests_in_double_support_within_one_step_and_half_a_second(people):
     walk, more = (people.begins("anne", f"MOVE WALKING FORWARD {n} STEPS") for n in (15, 5))
     people.waits(lambda: people.truth[0] > 0.3)
-    with Channel(f"{Names(NAME).service(CONTROLLER)}.replies") as channel, channel.reader() as reader:
+    with Channel(f"{Names(NAME).service(CONTROLLER)}.replies", kind=Reply) as channel, channel.reader() as reader:
         reader.latest()
         said = people.now
         stop = people.begins("bob", "STOP")
