@@ -30,6 +30,7 @@ KINDS = (
     "transports",
     "stabilizers",
     "behaviors",
+    "panels",
     "commands",
 )
 

@@ -119,3 +119,32 @@ def test_a_panel_that_is_given_and_is_none_is_refused_before_anything_begins(rob
     assert refused.returncode == 1
     assert "no class that inherits from wholebody.operator.page.panel.Panel" in " ".join(refused.stderr.split())
     assert not lifecycle.log_file("robot").exists() or "Traceback" not in lifecycle.log_file("robot").read_text()
+
+
+@pytest.mark.slow
+@in_browser
+def test_a_verb_of_ones_own_has_a_form_whose_order_is_done(tmp_path, browser):
+    nod = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "behaviors.md").read_text(), re.DOTALL)[1]
+    (tmp_path / "nod.py").write_text(nod)
+    wholebody("start", "hubo2plus", "--driver", "loopback", "--behavior", tmp_path / "nod.py:Nod")
+    try:
+        with page_of("robot", "--no-walk", "--no-camera") as address:
+            page = opened(browser, address)
+            page.click("#panel-verbs summary")
+            form = page.locator("#panel-verbs form")
+            wait_for(lambda: form.count() == 1)
+            assert "Turn a joint to and fro." in form.text_content()
+            assert "0 … 0.6 rad" in form.text_content()
+            assert "how far to each side" in form.text_content()
+            page.click("#control")
+            page.wait_for_selector("body[data-control=mine]")
+            form.get_by_label("times").fill("40")
+            form.locator("button").click()
+            wait_for(lambda: "times = 40 is outside 1 … 20" in page.text_content("#commands"))
+            form.get_by_label("times").fill("1")
+            form.get_by_label("angle").fill("10deg")
+            form.locator("button").click()
+            wait_for(lambda: "NOD times=1 angle=10deg joint=NKY" in page.text_content("#commands"))
+            wait_for(page.locator("#commands li[data-stage=COMPLETED]").count)
+    finally:
+        end_all()

@@ -18,6 +18,7 @@ from wholebody.operator.monitor.tables import wide_console
 from wholebody.parameters.reflection import About, Value, in_words
 from wholebody.parameters.remote import Remote
 from wholebody.parameters.text import value_of
+from wholebody.processes.filter_parameters import GROUP, FilterParameters
 
 DAEMON = "daemon"
 """Whose parameters are the filters of joints."""

@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 from wholebody import plugins, robots
+from wholebody.channels import access, directory
 from wholebody.cli import options
 from wholebody.drivers.names import default_name
 from wholebody.errors import HardwareError, RobotTaken
@@ -43,6 +44,10 @@ def start(
     misses_allowed: Annotated[int, typer.Option(min=0, help="Cycles in a row that the loop may miss.")] = 20,
     on_miss: Annotated[str, typer.Option(help="What more of them lead to: count, or stop the robot.")] = "count",
     behavior: options.Behavior = None,
+    group: Annotated[str, typer.Option(metavar="NAME", help="Members of this group may move it, too.")] = "",
+    readable: Annotated[
+        bool, typer.Option("--readable", help="Everybody on this machine may read its channels.")
+    ] = False,
     service: Annotated[bool, typer.Option("--service", help="Print a systemd unit that starts it, and end.")] = False,
 ) -> None:
     """Start a robot: one process owns it, any number of controllers may move it.
@@ -191,6 +196,8 @@ def unit(plan: LaunchPlan, group: str = "", readable: bool = False) -> str:
     command += ["--misses-allowed", str(plan.misses_allowed), "--on-miss", plan.on_miss]
     command += ["--fast"] if plan.fast else []
     command += [word for each in plan.behaviors for word in ("--behavior", each)]
+    command += ["--group", group] if group else []
+    command += ["--readable"] if readable else []
     if plan.physics != (plan.behind == "simulator"):
         command += ["--physics" if plan.physics else "--no-physics"]
     return f"""\

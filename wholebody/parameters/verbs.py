@@ -60,6 +60,10 @@ class Verb:
         """How it is written: nod [times=2] [depth=0.15 rad]."""
         return " ".join([self.name, *(self._usage(each) for each in self.arguments)])
 
+    def text_of(self, about: About) -> str:
+        """The default of an argument as it is typed; empty if it has none."""
+        return as_text(self.defaults[about.path]) if about.path in self.defaults else ""
+
     def goal(self, words: Sequence[Any] = (), **named: Any) -> Any:
         """The goal that words stand for, in the order of the arguments or as name=value, texts or values; checked."""
         given = dict(self._given(words)) | named
@@ -110,7 +114,7 @@ class Verb:
     def _usage(self, about: About) -> str:
         named = "|".join(about.choices) if about.kind == "choice" else about.kind.upper()
         if about.path in self.defaults:
-            named = as_text(self.defaults[about.path])
+            named = self.text_of(about)
         written = f"{about.path}={named}{f' {about.unit}' if about.unit not in ('', '1') else ''}"
         return f"[{written}]" if about.path in self.defaults else written
 

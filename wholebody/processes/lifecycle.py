@@ -276,10 +276,17 @@ def stop(name: str = "") -> list[str]:
     NoRobot if there is nothing of it. What `wholebody start` did not start is left alone, with the channels it needs.
     """
     robot = Names(name).robot
-    found = [(BEHAVIOR, each.process) for each in registry.running(robot) if each.role == BEHAVIOR.name]
-    found += [(role, process) for role in OWNERS if (process := process_of(role, robot)) is not None]
+    behaviors = [each for each in directory.names() if each.startswith(f"{BEHAVIOR.record_channel(robot)}.")]
+    owners = [(role, role.channel(Names(robot)) if role.channel else role.record_channel(robot)) for role in OWNERS]
+    roles = [*((BEHAVIOR, channel) for channel in behaviors), *owners]
+    found = [(role, channel, process) for role, channel in roles for process in directory.writers(channel)[:1]]
     lines, left = [], set[Role]()
-    for role, process in found:
+    for role, channel, process in found:
+        if not directory.has_open(process, channel):
+            raise HardwareError(
+                f"channel '{channel}' says that process {process} writes it, which it does not have open: somebody has "
+                f"written into its memory; end the {role.name} by hand, then: wholebody channels rm {channel}"
+            )
         if role not in (DAEMON, BEHAVIOR) and running_as(role, robot) is None:
             left.add(role)
             lines.append(f"{role.name} {process}: left alone, because `wholebody start` did not start it")

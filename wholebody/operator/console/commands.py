@@ -10,6 +10,7 @@ from rich.table import Table
 
 from wholebody.errors import BadMessage, HardwareError, UnknownName
 from wholebody.messages import ALL_JOINTS, Status, Verb
+from wholebody.messages.bounds import GOTO_SHARE, STEP_LIMIT
 from wholebody.operator.console.motion import goto, home, progress
 from wholebody.operator.console.session import Session, finite
 from wholebody.operator.monitor.status_view import FAULTS, Picture, words

@@ -11,6 +11,7 @@ import numpy as np
 
 from wholebody.errors import BadConfiguration, BadParameter, UnknownName
 from wholebody.parameters.parameter import Meaning, Parameter, checked, meaning_in_docstring, parameters_of
+from wholebody.parameters.reflection import About
 
 LONGEST_TEXT = 500
 
@@ -27,6 +28,13 @@ class Field:
     upper: float = math.inf
     choices: tuple[str, ...] = ()
     kind: str = "number"  # number, text, choice, switch
+
+    @classmethod
+    def of(cls, about: About, value: str, name: str = "") -> Field:
+        """The input of a parameter, or of an argument of a verb."""
+        kind = about.kind if about.kind in ("text", "switch") else "choice" if about.choices else "number"
+        unit = "" if about.unit == "1" else about.unit
+        return cls(name or about.path, value, unit, about.meaning, about.lower, about.upper, about.choices, kind)
 
 
 @dataclass(frozen=True)

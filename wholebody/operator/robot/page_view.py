@@ -112,19 +112,7 @@ class PageView:
         return PanelContext(self.name, self._robot, self._parameters, companions.all, companions.begin)
 
     def _parameters(self) -> list[Field]:
-        return [
-            Field(
-                each.name,
-                each.value,
-                "" if each.about.unit == "1" else each.about.unit,
-                each.about.meaning,
-                each.about.lower,
-                each.about.upper,
-                each.about.choices,
-                "choice" if each.about.choices else "number",
-            )
-            for each in self._body.live.listed()
-        ]
+        return [Field.of(each.about, each.value, each.name) for each in self._body.live.listed()]
 
 
 def _item(item: SeenObject, body: WalkingBody) -> dict[str, Any]:

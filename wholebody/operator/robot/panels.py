@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from wholebody import plugins
+from wholebody.behaviors.goals import Goals
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.errors import BadConfiguration, WholebodyError
 from wholebody.messages import State
 from wholebody.operator.monitor.watcher import Watcher
-from wholebody.operator.page.forms import Form
+from wholebody.operator.page.forms import Field, Form
 from wholebody.operator.page.panel import Column, Panel, PanelContext, Series, broken
 from wholebody.operator.robot.posture import lean
 
@@ -92,6 +93,33 @@ class Parameters(Panel):
         return ""
 
 
+class Verbs(Panel):
+    """What running behaviours can be told: a form for each verb; its order waits its turn like any other."""
+
+    title = "Verbs"
+
+    def __init__(self, context: PanelContext) -> None:
+        super().__init__(context)
+        self._goals = Goals(context.name)
+
+    def forms(self) -> Sequence[Form]:
+        """One for each verb, with its defaults."""
+        return [
+            Form(name, tuple(Field.of(each, verb.text_of(each)) for each in verb.arguments), name, verb.help)
+            for name, verb in self._goals.verbs.items()
+        ]
+
+    def take(self, name: str, values: Mapping[str, str]) -> str:
+        """Give the goal, as a line of RCP does, whose answer is shown."""
+        said = (f"{key}={','.join(text.split())}" for key, text in values.items() if text)
+        self.say(" ".join((name.upper(), *said)))
+        return ""
+
+    def close(self) -> None:
+        """Let go of channels."""
+        self._goals.close()
+
+
 class Joints(Panel):
     """Where each joint is, what it was told, and how strongly it pushes."""
 
@@ -128,7 +156,7 @@ def panels(given: Sequence[str]) -> dict[str, type[Panel]]:
     return found
 
 
-OURS = ("controllers", "events", "balance", "parameters", "joints")
+OURS = ("controllers", "events", "balance", "verbs", "parameters", "joints")
 """In the order in which they stand on the page; others come after them."""
 
 

@@ -37,6 +37,7 @@ from wholebody.operator.robot.activity import (
     TURNING,
     Activity,
 )
+from wholebody.operator.robot.companions import Companions, StartUp
 from wholebody.operator.robot.diagnostics import Diagnostics, of_objects, of_place, of_state
 from wholebody.operator.robot.fetching import Fetching
 from wholebody.operator.robot.localization import Localization
@@ -47,6 +48,7 @@ from wholebody.operator.robot.posture import FallWatch, footless
 from wholebody.operator.robot.settings import BodySettings, LiveParameters
 from wholebody.operator.robot.steps import Step, Told
 from wholebody.parameters.verbs import Verb as BehaviorVerb
+from wholebody.processes.registry import WALK
 from wholebody.robots import Robot
 from wholebody.services import Report
 from wholebody.services import Stage as Become
@@ -79,7 +81,7 @@ class WalkingBody:
         self._requests = BoardClient(self.name)
         self._asker = ThreadPoolExecutor(1, "resuming")
         self._resuming: tuple[Future[Answer], Future[str]] | None = None  # what was asked, and what is told of it
-        self._diagnostics = Diagnostics(self.name, self.legs.doing)
+        self._diagnostics = Diagnostics(self.name, self.legs.doing, self._fall.complaint)
         self.machine, self.hold = Machine(BODY), Machine(HOLD)
         self._now = Activity()
         self.goals = Goals(self.name)
@@ -128,6 +130,8 @@ class WalkingBody:
                 self._now.drive = order
                 if self.machine.state == DRIVING:
                     self._drive(order)
+                elif isinstance(self._now.step, StartUp) and not (order.forward or order.leftward or order.turn):
+                    self._finish(Stage.COMPLETED, "before it began")
                 return
             self._leave()
             self._now = Activity(number)
@@ -136,7 +140,7 @@ class WalkingBody:
                 self.machine.become(TURNING)
             else:
                 self._now.drive = order if isinstance(order, Drive) else None
-                self._now.steps = self._steps_for(order, strategy)
+                self._now.steps = self._once_up(order, strategy)
                 self._go_on()
         except WholebodyError as error:
             self._fail(str(error))
@@ -185,7 +189,7 @@ class WalkingBody:
             self._see_head()
         elif step is not None:
             try:
-                if not isinstance(step, Told):
+                if not isinstance(step, Told | StartUp):
                     self.legs.connected()
                 self._see(step.reports())
             except WholebodyError as error:
@@ -292,7 +296,7 @@ class WalkingBody:
 
     def _once_up(self, order: Order, strategy: str) -> Iterator[Step]:
         """Wait for a walking controller that starts; whether the order can be done is asked again then."""
-        if self._legs_start():
+        if self._legs_start() and not isinstance(order, Do):
             yield StartUp(self._companions, WALK)
             if wrong := self.complaint(order):
                 raise Refused(wrong)
