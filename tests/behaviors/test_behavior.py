@@ -149,7 +149,7 @@ def test_a_goal_fails_if_the_robot_is_stopped_or_another_has_a_lease_on_its_join
     assert "the robot is stopped" in head.end_of(head.people.turn())[-1].text
     head.cycle.resume()
     head.play(2)
-    head.put("holder", {"NKY": 0.2}, period=10.0, lease=True)
+    head.put("holder", {"NKY": 0.2}, period=1.0, lease=True)
     head.play(30)
     holding = head.people.give("turn")
     head.server._behavior.run = lambda goal, robot: _insist(robot)
