@@ -12,6 +12,7 @@ import numpy as np
 from wholebody.errors import BadConfiguration, BadParameter, UnknownName
 from wholebody.parameters.parameter import Meaning, Parameter, checked, meaning_in_docstring, parameters_of
 from wholebody.parameters.reflection import About
+from wholebody.parameters.text import number_of
 
 LONGEST_TEXT = 500
 
@@ -129,7 +130,7 @@ def _read(kind: type, field: Field, text: str) -> Any:
 
 def _number(name: str, parameter: Parameter, text: str) -> Any:
     try:
-        numbers = [float(word) for word in text.split()]
+        numbers = [number_of(word, parameter.unit) for word in text.split()]
     except ValueError:
         raise BadParameter(f"{name} must be {'numbers' if parameter.size else 'a number'}, not '{text}'") from None
     if parameter.size is not None:
