@@ -22,7 +22,7 @@ UNITS: dict[str, dict[str, float]] = {
 }
 """In what else a number may be given: by the unit that it is kept in, how much of it the other one is."""
 SWITCHES = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
-_NUMBER = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(.*)")
+_NUMBER = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|[+-]?inf)\s*(.*)")
 
 
 def value_of(about: About, text: str) -> Any:
@@ -44,6 +44,8 @@ def value_of(about: About, text: str) -> Any:
         units = " or ".join(each for each in (about.unit, *UNITS.get(about.unit, ())) if each not in ("1", ""))
         kind = {"whole": "a whole number", "vector": f"{about.size} numbers"}.get(about.kind, "a number")
         raise BadParameter(f"{about.path} is {kind}{f' in {units}' if units else ''}, not '{text}'") from None
+    if not all(map(math.isfinite, numbers)):
+        raise BadParameter(f"{about.path} must be finite, not '{text}'")
     if len(numbers) not in (1, about.size):
         raise BadParameter(f"{about.path} is {about.size} numbers, not '{text}'")
     return numbers[0] if len(numbers) == 1 else numbers
