@@ -13,7 +13,8 @@ from wholebody.errors import BadRobot, BadState, UnknownFrame, UnknownName
 from wholebody.model import Model, Snapshot
 from wholebody.robots import Link, Robot
 
-QUANTITIES = [name for name, value in vars(Snapshot).items() if isinstance(value, property) and name != "storage"]
+SHOWN = property, type(vars(Snapshot)["M"])
+QUANTITIES = [name for name, value in vars(Snapshot).items() if isinstance(value, SHOWN) and name != "storage"]
 
 
 @pytest.fixture
