@@ -190,7 +190,7 @@ def test_once_prints_every_joint_and_who_moves_it():
     assert joint["position"] == pytest.approx(0.05)
     assert joint["effort"] is None, "a loopback robot measures none"
     assert told["controllers"][0]["joints"] == ["RSP"]
-    arm = wholebody("read", "--once", "--group", "right_arm").stdout
+    arm = wholebody("read", "--once", "--joints", "right_arm").stdout
     assert "RWP" in arm
     assert "LSP" not in arm
 

@@ -105,7 +105,9 @@ def read(
     name: options.Name = "",
     once: Annotated[bool, typer.Option("--once", help="Print how it is now, and end.")] = False,
     as_json: options.Json = False,
-    group: Annotated[str, typer.Option(help="Only the joints of this group, such as right_arm.")] = "",
+    group: Annotated[
+        str, typer.Option("--joints", metavar="GROUP", help="Only the joints of this group, such as right_arm.")
+    ] = "",
 ) -> None:
     """Watch a robot: every joint, sensor and fault, who moves what, and how long the daemon's cycle takes.
 

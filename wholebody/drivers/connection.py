@@ -31,6 +31,7 @@ from wholebody.errors import (
 )
 from wholebody.messages import Mode, Reference, Silence, State, Tick
 from wholebody.messages.bounds import DECLARED_PERIOD, LEASE_PERIOD
+from wholebody.realtime import has_ended
 from wholebody.robots.robot import Robot
 
 SLICE = 1.0
@@ -134,11 +135,14 @@ class Connection(Opened):
 
     def _is_of_the_same(self) -> bool:
         """True; NoRobot if the state is of a daemon that has made its channels anew after ours was stopped."""
-        if self._reader.ring is not self._ring and self._reader.process != self._daemon:
-            raise NoRobot(
-                f"the robot '{self._names.robot}' was stopped, and another runs under its name; connect again"
-            )
-        self._ring, self._daemon = self._reader.ring, self._reader.process
+        if self._reader.ring is not self._ring:
+            if not _lives(self._daemon):
+                raise NoRobot(
+                    f"the robot '{self._names.robot}' was stopped, and another runs under its name; connect again"
+                )
+            self._ring = self._reader.ring
+        elif self._reader.process != self._daemon and not _lives(self._daemon):
+            self._daemon = self._reader.process  # one that was started again, with the same channels
         return True
 
     @property
@@ -227,6 +231,14 @@ class Connection(Opened):
             if not (reader.latest() or reader.wait(timeout)):
                 raise NoRobot(f"the robot '{self._names.robot}' does not move on; see `wholebody status`")
             return reader.message.period
+
+
+def _lives(process: int) -> bool:
+    """Whether a process lives whose number came from a message, and so may be any."""
+    try:
+        return not has_ended(process)
+    except (OSError, OverflowError):
+        return False
 
 
 def _running(names: Names, timeout: float) -> tuple[Channel[State], Reader[State]]:
