@@ -85,6 +85,7 @@ $(VENV)/.core: $(VENV)/.python pyproject.toml requirements.lock
 	@tools/system-packages $(BIN)/python
 	@rm -f $(BUILT)
 	@$(BIN)/python tools/installing.py
+	@rm -rf wholebody.egg-info    # it would hide the entry points of what is installed
 	@touch $@
 
 $(BUILT) &: $(C) | $(VENV)/.core
