@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 BEFORE = """
-import fcntl, json, os, struct, sys, time
+import encodings.utf_8_sig, fcntl, json, os, struct, sys, time
 import numpy as np
 import hostile
 from wholebody import errors
