@@ -150,8 +150,8 @@ def _rule(repository: Path) -> list[str]:
         lines.append(
             f"- `{folder}` imports {named((ceiling,))} and the rungs below that, not all that its package may."
         )
-    for outsider, owner in ONLY_IN.items():
-        lines.append(f"- Only {named((owner,))} imports {outsider}.")
+    for outsider, owners in ONLY_IN.items():
+        lines.append(f"- Only {named(owners)} import{'s' if len(owners) == 1 else ''} {outsider}.")
     for package, outsiders in NEVER_LOADED_BY.items():
         lines.append(f"- {named((package,))} loads no {', '.join(sorted(outsiders))}, not even by way of others.")
     lines.append("- `wholebody` itself imports none of them: who imports one loads only what that one needs.")

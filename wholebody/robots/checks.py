@@ -94,12 +94,7 @@ def _check_link(robot: Robot, link: Link) -> None:
         raise BadRobot(f"{where} has a mass, centre of mass or inertia that is not a number")
     if link.mass < 0:
         raise BadRobot(f"{where} has a negative mass, {link.mass:g} kg")
-    fault = inertia_fault(link.inertia_matrix)
-    if fault is not None:
-        raise BadRobot(
-            f"{where} has an inertia that no body has: {fault}. Correct it, or load the file with repair=True "
-            "to take the nearest inertia that exists"
-        )
+    refuse_inertia(where, link.inertia_matrix)
     for shape in link.shapes:
         if shape.kind not in SHAPES:
             raise BadRobot(f"{where} has a shape of unknown kind '{shape.kind}'; known: {', '.join(SHAPES)}")
@@ -136,6 +131,16 @@ def _check_joint(robot: Robot, joint: Joint) -> None:
         leader = next((other for other in robot.joints if other.name == joint.mimic.of), None)
         if leader is None or leader.mimic is not None or leader.kind == "fixed" or leader is joint:
             raise BadRobot(f"{where} mimics '{joint.mimic.of}', which is no joint that moves by itself")
+
+
+def refuse_inertia(where: str, inertia: npt.NDArray[np.float64]) -> None:
+    """Raise BadRobot if no body has this inertia, 3 × 3."""
+    fault = inertia_fault(inertia)
+    if fault is not None:
+        raise BadRobot(
+            f"{where} has an inertia that no body has: {fault}. Correct it, or load the file with repair=True "
+            "(--repair) to take the nearest inertia that exists"
+        )
 
 
 def inertia_fault(inertia: npt.NDArray[np.float64]) -> str | None:
@@ -195,6 +200,9 @@ def _check_names(robot: Robot) -> None:
         robot.link(sensor.link)
     for joint in robot.gains:
         robot.joint(joint)
+    for loop in robot.loops:
+        robot.link(loop.one)
+        robot.link(loop.other)
     for coupling in robot.couplings:
         robot.joint(coupling.master)
         robot.joint(coupling.slave)

@@ -122,22 +122,35 @@ def repaired(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[Link, ...]
 
 
 def _physical(link: Link) -> Link:
-    why = checks.inertia_fault(link.inertia_matrix)
-    if why is None:
-        return link
-    _warn(f"link '{link.name}' had an inertia that no body has: {why}; the nearest one that exists is taken")
-    return replace(Body.of(link), inertia=_nearest(link.inertia_matrix)).on(link)
+    inertia = link.inertia_matrix
+    exists = existing_inertia(f"link '{link.name}'", inertia)
+    return link if exists is inertia else replace(Body.of(link), inertia=exists).on(link)
 
 
-def _nearest(inertia: Array) -> Array:
-    """The nearest inertia that a body can have.
+def existing_inertia(where: str, inertia: Array) -> Array:
+    """The nearest inertia that a body can have, with a RobotWarning if that is another one."""
+    why = checks.inertia_fault(inertia)
+    if why is not None:
+        _warn(f"{where} had an inertia that no body has: {why}; the nearest one that exists is taken")
+    return nearest_inertia(inertia)
+
+
+MARGIN = 1e-9
+"""Of the trace, for round-off: MuJoCo takes no inertia that breaks the triangle inequality by the last bit."""
+
+
+def nearest_inertia(inertia: Array) -> Array:
+    """The nearest inertia that a body can have; the same one, bit by bit, if a body can have it.
 
     With J = ½ tr(I) 1 − I, the second moment of the mass, I is physical when J is positive semi-definite: J's negative
-    eigenvalues become zero, and I = tr(J) 1 − J.
+    eigenvalues become (next to) zero, and I = tr(J) 1 − J.
     """
     J = np.trace(inertia) / 2 * np.eye(3) - (inertia + inertia.T) / 2
     values, vectors = np.linalg.eigh(J)
-    J = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    least = MARGIN * np.trace(inertia)
+    if values[0] >= least:
+        return inertia
+    J = (vectors * np.maximum(values, least)) @ vectors.T
     return np.asarray(np.trace(J) * np.eye(3) - J)
 
 

@@ -6,7 +6,7 @@ child link; a link's inertia is about its centre of mass, in the link's axes. Un
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wholebody import messages
-from wholebody.errors import UnknownName
+from wholebody.errors import BadRobot, UnknownName
 from wholebody.robots import checks
 from wholebody.rotations import matrix_about
 
@@ -180,6 +180,21 @@ class Coupling:
 
 
 @dataclass(frozen=True)
+class Loop:
+    """Two links that a file pins together at a point, or welds, beside the tree of joints: a closed loop.
+
+    The frame at `one_at` in the first link meets the frame at `other_at` in the second one.
+    """
+
+    name: str
+    one: str
+    other: str
+    one_at: Placement = Placement()
+    other_at: Placement = Placement()
+    welded: bool = False
+
+
+@dataclass(frozen=True)
 class Robot:
     """A robot as data, checked when it is made.
 
@@ -197,6 +212,7 @@ class Robot:
     postures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     gains: Mapping[str, Gain] = field(default_factory=dict)
     couplings: tuple[Coupling, ...] = ()
+    loops: tuple[Loop, ...] = ()
     drivers: Mapping[str, str] = field(default_factory=lambda: {"virtual": "simulator"})  # what its tiers mean
     may_touch: frozenset[frozenset[str]] = frozenset()  # pairs of links whose contact is no collision
     published_mass: float | None = None
@@ -299,6 +315,23 @@ class Robot:
             if one.name == name:
                 return one
         raise UnknownName(what, name, (one.name for one in among))
+
+
+def resolved_mimics(joints: Sequence[Joint]) -> list[Joint]:
+    """The joints, where a follower's follower follows the joint that leads them all: q = r₂ (r₁ q₀ + o₁) + o₂."""
+    known = {joint.name: joint for joint in joints}
+    return [joint if joint.mimic is None else replace(joint, mimic=_resolved(joint.mimic, known)) for joint in joints]
+
+
+def _resolved(mimic: Mimic, known: Mapping[str, Joint]) -> Mimic:
+    passed = [mimic.of]
+    while (leader := known.get(mimic.of)) is not None and leader.mimic is not None:
+        further = leader.mimic
+        if further.of in passed:
+            raise BadRobot(f"joints {', '.join(sorted(passed))} follow one another in a circle; let one of them lead")
+        passed.append(further.of)
+        mimic = Mimic(further.of, mimic.ratio * further.ratio, mimic.ratio * further.offset + mimic.offset)
+    return mimic
 
 
 def _fixed(joint: Joint, position: float) -> Joint:

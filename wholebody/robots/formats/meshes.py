@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import struct
+import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from wholebody.errors import BadRobot
+from wholebody.errors import BadRobot, RobotWarning
 from wholebody.files import xml_of
 from wholebody.robots.robot import Array
 from wholebody.rotations import matrix_about
@@ -60,31 +61,12 @@ def triangles(path: Path) -> Array:
     return points[np.where(corners > 0, corners - 1, corners)]
 
 
-def moments(corners: Array, exact: bool) -> tuple[float, Array, Array]:
-    """Volume, centre and inertia about it (at density 1) of the space that triangles enclose.
-
-    Each triangle makes a tetrahedron with a point inside. Exact ones count with their sign, so that a hollow is hollow;
-    MuJoCo's usual way, "legacy", counts all as positive: right for convex meshes, too much for others. It takes the
-    middle of the surface to find the centre, and the centre for the rest.
-    """
-    sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    areas = np.linalg.norm(sides, axis=1)
-    middle = areas @ corners.mean(axis=1) / areas.sum()
-    volumes = _tetrahedra(corners - middle, exact)
-    centre = middle + volumes @ (corners - middle).sum(axis=1) / 4 / volumes.sum()
-    spokes = corners - centre
-    volumes = _tetrahedra(spokes, exact)
-    volume = float(volumes.sum())
-    if not volume > 0:
-        raise BadRobot(f"a mesh encloses no volume ({volume:.3g} m³); its faces may be turned inside out")
-    total = spokes.sum(axis=1)
-    J = np.einsum("i,ikj,ikl->jl", volumes, spokes, spokes) + np.einsum("i,ij,il->jl", volumes, total, total)
-    return volume, centre, np.trace(J / 20) * np.eye(3) - J / 20
-
-
-def _tetrahedra(spokes: Array, exact: bool) -> Array:
-    volumes = np.einsum("ij,ij->i", spokes[:, 0], np.cross(spokes[:, 1], spokes[:, 2])) / 6
-    return np.asarray(volumes if exact else abs(volumes))
+def missing_mesh(where: str, mesh: Path | str, file: Path, collides: bool) -> None:
+    """Refuse to collide with a mesh that is not there, and warn of one that is only to be seen."""
+    if collides:
+        raise BadRobot(f"{where} collides with mesh '{mesh}', which is not there; put it beside {file.name}")
+    text = f"{where} looks like mesh '{mesh}', which is not there; it will not be seen"
+    warnings.warn(text, RobotWarning, stacklevel=4)
 
 
 def _faces_of_stl(path: Path) -> int | None:

@@ -1,240 +1,307 @@
-"""Geoms of MJCF: their shapes, and the mass that bodies without an <inertial> get from them."""
+"""What MJCF says of a tree of bodies: shapes, motors and their gains, followers, loops, sensors, contacts, postures."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from wholebody.errors import BadRobot, RobotWarning
-from wholebody.robots.formats.meshes import moments, triangles
-from wholebody.robots.formats.mjcf_document import ACTUATORS, Document, turning_z_to
-from wholebody.robots.formats.xml import Attributes, number, numbers
-from wholebody.robots.masses import Body, of_shape, volume
-from wholebody.robots.robot import Array, Joint, Mimic, Placement, Robot, Sensor, Shape
+from wholebody.robots.formats.mjcf_model import Compiled, placed, rotation
+from wholebody.robots.robot import (
+    Array,
+    Gain,
+    Joint,
+    Loop,
+    Mimic,
+    Placement,
+    Robot,
+    Sensor,
+    Shape,
+    resolved_mimics,
+)
 
-WATER = 1000.0
-"""The density of a geom that says nothing, kg/m³."""
-
-
-def read_geom(document: Document, attributes: Attributes, where: str) -> tuple[Shape | None, Body | None]:
-    """A geom as a shape and, unless it weighs nothing, as a body in its body's frame."""
-    kind = attributes.get("type", "sphere")
-    if "mesh" in attributes and kind not in ("mesh", "sdf"):
-        raise BadRobot(f'{where}: a {kind} fitted to a mesh is not supported; say type="mesh", or give its size')
-    if kind in ("plane", "hfield", "sdf"):
-        return None, None
-    at = document.placement(attributes, where)
-    collides = attributes.get("contype", "1") != "0" or attributes.get("conaffinity", "1") != "0"
-    if kind == "mesh":
-        return _mesh(document, attributes, where, at, collides), _mass_of_mesh(document, attributes, where, at)
-    size, at = _size(attributes, kind, at, where)
-    solid = _solid(kind, size, at, collides, where)
-    shape = solid
-    if kind == "ellipsoid":
-        shape = _capsule_like(size, at, collides)
-        warnings.warn(f"{where}: an ellipsoid collides as a capsule of its length", RobotWarning, stacklevel=2)
-    return shape, _mass(document, attributes, kind, size, at, solid, where)
+Names = Mapping[int, str]
+"""Of the links by the numbers of MuJoCo's bodies."""
+Numbers = Mapping[str, int]
+"""Of MuJoCo's joints by the names of ours."""
+FROM_CAMERA = np.array([[0.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+"""Our axes of a camera (it looks along x, z up) in MuJoCo's (along −z, y up)."""
 
 
-def _size(attributes: Attributes, kind: str, at: Array, where: str) -> tuple[tuple[float, ...], Array]:
-    """MuJoCo's size, with the length and the placement that fromto gives."""
-    size = numbers(attributes, "size", where, (), count=None)
-    if "fromto" not in attributes:
-        return size, at
-    ends = np.array(numbers(attributes, "fromto", where, count=6)).reshape(2, 3)
-    # MuJoCo lets the axis point from the second end to the first.
-    along = ends[0] - ends[1]
-    length = float(np.linalg.norm(along))
-    if length < 1e-9 or kind not in ("capsule", "cylinder", "box", "ellipsoid"):
-        raise BadRobot(f"{where}: fromto gives a {kind} no length")
-    placed = np.eye(4)
-    placed[:3, 3] = ends.mean(axis=0)
-    placed[:3, :3] = turning_z_to(along)
-    half = (size[0], length / 2) if kind in ("capsule", "cylinder") else (size[0], size[0], length / 2)
-    return half, placed
+# --- shapes ----------------------------------------------------------------------------------------
 
 
-def _solid(kind: str, size: tuple[float, ...], at: Array, collides: bool, where: str) -> Shape:
-    needed = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}
-    if kind not in needed:
-        raise BadRobot(f"{where} is a geom of unknown type '{kind}'; known: {', '.join(needed)}, mesh, plane")
-    if len(size) < needed[kind] or not all(value > 0 for value in size[: needed[kind]]):
-        raise BadRobot(f"{where}: a {kind} needs {needed[kind]} positive sizes, not {size}")
-    placement = Placement.of(at)
-    match kind:
-        case "sphere":
-            return Shape("sphere", size[:1], placement, collides)
-        case "capsule" | "cylinder":
-            return Shape(kind, (size[0], 2 * size[1]), placement, collides)
-    return Shape("box", (2 * size[0], 2 * size[1], 2 * size[2]), placement, collides)
+def shapes(file: Compiled, body: int, name: str) -> Iterator[Shape]:
+    """The geoms of a body; those that <pair> names collide, whatever their masks say."""
+    model = file.model
+    paired = {*model.pair_geom1.tolist(), *model.pair_geom2.tolist()}
+    for geom in range(model.body_geomadr[body], model.body_geomadr[body] + model.body_geomnum[body]):
+        collides = bool(model.geom_contype[geom] or model.geom_conaffinity[geom]) or geom in paired
+        shape = _shape(file, geom, collides, f"body '{name}', geom '{file.name('geom', geom)}'")
+        if shape is not None:
+            yield shape
 
 
-def _capsule_like(size: tuple[float, ...], at: Array, collides: bool) -> Shape:
-    longest = int(np.argmax(size[:3]))
-    radius = float(np.mean([value for index, value in enumerate(size[:3]) if index != longest]))
+def _shape(file: Compiled, geom: int, collides: bool, where: str) -> Shape | None:
+    model, kinds = file.model, file.mujoco.mjtGeom
+    at = placed(model.geom_pos[geom], model.geom_quat[geom])
+    x, y, z = (float(value) for value in model.geom_size[geom])
+    kind = int(model.geom_type[geom])
+    if kind == kinds.mjGEOM_SPHERE:
+        return Shape("sphere", (x,), Placement.of(at), collides)
+    if kind in (kinds.mjGEOM_CAPSULE, kinds.mjGEOM_CYLINDER):
+        round_ = "capsule" if kind == kinds.mjGEOM_CAPSULE else "cylinder"
+        return Shape(round_, (x, 2 * y), Placement.of(at), collides)
+    if kind == kinds.mjGEOM_BOX:
+        return Shape("box", (2 * x, 2 * y, 2 * z), Placement.of(at), collides)
+    if kind == kinds.mjGEOM_ELLIPSOID:
+        warnings.warn(f"{where}: an ellipsoid collides as a capsule of its length", RobotWarning, stacklevel=6)
+        return _capsule_like((x, y, z), at, collides)
+    if kind == kinds.mjGEOM_MESH:
+        return _mesh(file, geom, at, collides, where)
+    return None  # planes, height fields and signed distances are of scenes
+
+
+def _capsule_like(size: tuple[float, float, float], at: Array, collides: bool) -> Shape:
+    longest = int(np.argmax(size))
+    radius = float(np.mean([value for index, value in enumerate(size) if index != longest]))
     turned = np.eye(4)
-    turned[:3, :3] = turning_z_to(np.eye(3)[longest])
+    turned[:3, :3] = np.roll(np.eye(3), longest + 1, axis=1)  # its z is the longest axis
     length = max(2 * (size[longest] - radius), 1e-6)
     return Shape("capsule", (radius, length), Placement.of(at @ turned), collides)
 
 
-def _mass(
-    document: Document, attributes: Attributes, kind: str, size: tuple[float, ...], at: Array, solid: Shape, where: str
-) -> Body | None:
-    if attributes.get("shellinertia", "false") == "true":
-        raise BadRobot(f"{where}: shellinertia is not supported; give the body an <inertial>")
-    ellipsoid = kind == "ellipsoid"
-    space = 4 / 3 * math.pi * size[0] * size[1] * size[2] if ellipsoid else volume(solid)
-    mass = number(attributes, "mass", where, space * number(attributes, "density", where, WATER))
-    if mass <= 0:
-        return None
-    if not ellipsoid:
-        return of_shape(solid, mass)
-    a, b, c = (value * value for value in size[:3])
-    return Body(mass, np.zeros(3), mass / 5 * np.diag([b + c, a + c, a + b])).seen_from(at)
+def _mesh(file: Compiled, geom: int, at: Array, collides: bool, where: str) -> Shape:
+    """The file's mesh where it was: MuJoCo keeps meshes in the frame of their inertia, scaled, after turn and shift."""
+    model, number = file.model, int(file.model.geom_dataid[geom])
+    name = file.name("mesh", number)
+    mesh, mesh_file = file.spec.mesh(name), file.mesh_file(name)
+    if mesh_file is None:
+        first, count = int(model.mesh_vertadr[number]), int(model.mesh_vertnum[number])
+        points = model.mesh_vert[first : first + count]
+        low, high = points.min(axis=0), points.max(axis=0)
+        middle = placed((low + high) / 2, np.array([1.0, 0.0, 0.0, 0.0]))
+        x, y, z = (float(value) for value in np.maximum(high - low, 1e-4))
+        text = f"{where}: mesh '{name}' has no file; its bounding box is taken"
+        warnings.warn(text, RobotWarning, stacklevel=7)
+        return Shape("box", (x, y, z), Placement.of(at @ middle), collides)
+    scale = tuple(float(value) for value in mesh.scale)
+    turned = rotation(np.array(mesh.refquat)).T
+    if len(set(scale)) > 1 and not np.allclose(turned, np.eye(3)):
+        raise BadRobot(f"mesh '{name}' is turned by refquat and then scaled unevenly; turn it in the file")
+    shift = np.eye(4)
+    shift[:3, :3], shift[:3, 3] = turned, -np.array(scale) * (turned @ np.array(mesh.refpos))
+    written = at @ np.linalg.inv(placed(model.mesh_pos[number], model.mesh_quat[number]))
+    return Shape("mesh", scale, Placement.of(written @ shift), collides, mesh_file)
 
 
-def _mesh(document: Document, attributes: Attributes, where: str, at: Array, collides: bool) -> Shape | None:
-    mesh = document.mesh(attributes.get("mesh", ""), where)
-    if not mesh.file.is_file():
-        if collides:
-            raise BadRobot(
-                f"{where} collides with mesh '{mesh.file}', which is not there; put it there, or set meshdir"
-            )
-        text = f"{where} looks like mesh '{mesh.file}', which is not there; it will not be seen"
-        warnings.warn(text, RobotWarning, stacklevel=2)
-        return None
-    return Shape("mesh", mesh.scale, Placement.of(at @ mesh.shift), collides, mesh.file)
+# --- motors ----------------------------------------------------------------------------------------
 
 
-def _mass_of_mesh(document: Document, attributes: Attributes, where: str, at: Array) -> Body | None:
-    """A mesh filled evenly, as MuJoCo fills it."""
-    if number(attributes, "mass", where, number(attributes, "density", where, WATER)) == 0:
-        return None
-    mesh = document.mesh(attributes.get("mesh", ""), where)
-    if mesh.inertia not in ("legacy", "exact") or not mesh.file.is_file():
-        why = f"is of kind '{mesh.inertia}'" if mesh.file.is_file() else f"is not there: {mesh.file}"
-        raise BadRobot(f"{where} gets its mass from a mesh that {why}; give its body an <inertial>")
-    space, centre, inertia = moments(triangles(mesh.file) * mesh.scale, exact=mesh.inertia == "exact")
-    mass = number(attributes, "mass", where, space * number(attributes, "density", where, WATER))
-    return Body(mass, centre, mass / space * inertia).seen_from(at @ mesh.shift)
+def driven(file: Compiled, numbers: Numbers, joints: list[Joint]) -> list[Joint]:
+    """Joints with the limits of their motors; where a file has motors, the others have none."""
+    model, efforts, targets = file.model, dict[int, float](), dict[int, tuple[float, float]]()
+    for actuator, joint, gear in _motors(file, warn=True):
+        efforts[joint] = efforts.get(joint, 0.0) + _effort(file, actuator) * gear
+        if _stiffness(file, actuator) and model.actuator_ctrllimited[actuator]:
+            low, high = (float(each) for each in model.actuator_ctrlrange[actuator])
+            targets[joint] = (low / gear, high / gear)
+    return [_driven(file, joint, numbers.get(joint.name), efforts, targets) for joint in joints]
 
 
-def counts(document: Document, attributes: Attributes) -> bool:
-    """Whether a geom's mass counts: its group must be one of the compiler's."""
-    low, high = document.compiler.inertia_groups
-    return low <= int(float(attributes.get("group", "0"))) <= high
+def _driven(
+    file: Compiled,
+    joint: Joint,
+    number: int | None,
+    efforts: Mapping[int, float],
+    targets: Mapping[int, tuple[float, float]],
+) -> Joint:
+    if number is None:
+        return joint
+    effort = efforts.get(number) or math.inf
+    if file.model.jnt_actfrclimited[number]:
+        effort = min(effort, float(np.abs(file.model.jnt_actfrcrange[number]).max()))
+    joint = replace(joint, actuated=number in efforts or not file.model.nu, effort=effort or math.inf)
+    if math.isinf(joint.lower) and number in targets and targets[number][0] < targets[number][1]:
+        kind = "revolute" if joint.kind == "continuous" else joint.kind
+        joint = replace(joint, kind=kind, lower=targets[number][0], upper=targets[number][1])
+    return joint
 
 
-Sites = Mapping[str, tuple[str, Array]]
-FROM_CAMERA = np.array([[0.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
-"""Our axes of a camera (it looks along x, z up) in MuJoCo's (along −z, y up)."""
-INERTIAL = ("gyro", "accelerometer")
-FORCES = ("force", "torque")
+def gains(file: Compiled, numbers: Numbers) -> dict[str, Gain]:
+    """Stiffness and damping by which position servos hold their joints; several on a joint add up."""
+    stiffness, damping = dict[int, float](), dict[int, float]()
+    for actuator, joint, gear in _motors(file):
+        stiffness[joint] = stiffness.get(joint, 0.0) + _stiffness(file, actuator) * gear**2
+        damping[joint] = damping.get(joint, 0.0) - float(_bias(file, actuator)[2]) * gear**2
+    return {
+        name: Gain(stiffness[number], max(damping[number], 0.0))
+        for name, number in numbers.items()
+        if stiffness.get(number, 0.0) > 0
+    }
 
 
-def refuse_loops(document: Document) -> None:
-    """Bodies welded or pinned together make a closed loop."""
-    for element in document.all("equality"):
-        if element.tag in ("connect", "weld") and element.get("body2", "world") != "world":
-            pair = f"'{element.get('body1')}' and '{element.get('body2')}'"
-            raise BadRobot(f"<{element.tag}> of {pair} closes a loop, which is not supported: cut it")
+def _motors(file: Compiled, warn: bool = False) -> Iterator[tuple[int, int, float]]:
+    """Actuators of joints: their numbers, the joints', and their gears."""
+    model, kinds = file.model, file.mujoco.mjtTrn
+    for actuator in range(model.nu):
+        joint, gear = int(model.actuator_trnid[actuator][0]), abs(float(model.actuator_gear[actuator][0]))
+        kind = int(model.actuator_trntype[actuator])
+        if kind in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT):
+            yield actuator, joint, gear or 1.0
+        elif warn:
+            what = file.mujoco.mjtTrn(kind).name.removeprefix("mjTRN_").lower()
+            text = f"actuator '{file.name('actuator', actuator)}' drives a {what}, not a joint; it is left out"
+            warnings.warn(text, RobotWarning, stacklevel=5)
 
 
-def actuators(document: Document, joints: list[Joint]) -> list[Joint]:
-    """Joints with the effort limits of their actuators; where a file has actuators, the others have no motor."""
-    listed = [element for element in document.all("actuator") if element.tag in ACTUATORS]
-    known = {joint.name for joint in joints}
-    efforts: dict[str, float] = {}
-    for element in listed:
-        attributes = document.attributes(element, "main")
-        joint = attributes.get("joint", attributes.get("jointinparent", ""))
-        if not joint:
-            what = next((key for key in ("tendon", "site", "body", "cranksite") if key in attributes), "nothing")
-            text = f"actuator '{element.get('name', '')}' drives a {what}, not a joint; it is left out"
-            warnings.warn(text, RobotWarning, stacklevel=3)
-        elif joint not in known:
-            raise BadRobot(f"actuator '{element.get('name', '')}' drives joint '{joint}', but there is no such joint")
-        else:
-            efforts[joint] = efforts.get(joint, 0.0) + _effort(element.tag, attributes)
-    if not listed:
-        return joints
-    return [replace(j, actuated=j.name in efforts, effort=efforts.get(j.name) or math.inf) for j in joints]
+def _bias(file: Compiled, actuator: int) -> Array:
+    affine = int(file.model.actuator_biastype[actuator]) == file.mujoco.mjtBias.mjBIAS_AFFINE
+    return np.array(file.model.actuator_biasprm[actuator] if affine else np.zeros(3))
 
 
-def _effort(tag: str, attributes: Attributes) -> float:
-    """The largest effort at the joint: force range, or a motor's control range, times the gear."""
-    where = f"actuator '{attributes.get('name', '')}'"
-    gear = abs(numbers(attributes, "gear", where, (1.0,), count=None)[0])
+def _stiffness(file: Compiled, actuator: int) -> float:
+    return max(-float(_bias(file, actuator)[1]), 0.0)
+
+
+def _effort(file: Compiled, actuator: int) -> float:
+    """The largest force of an actuator: its force range, or, of one without feedback, what its controls can ask for."""
+    model = file.model
     limit = math.inf
-    if "forcerange" in attributes and attributes.get("forcelimited", "auto") != "false":
-        limit = max(map(abs, numbers(attributes, "forcerange", where, count=2)))
-    if tag == "motor" and "ctrlrange" in attributes and attributes.get("ctrllimited", "auto") != "false":
-        limit = min(limit, max(map(abs, numbers(attributes, "ctrlrange", where, count=2))))
-    return limit * gear if gear else limit
+    if model.actuator_forcelimited[actuator]:
+        limit = float(np.abs(model.actuator_forcerange[actuator]).max())
+    if model.actuator_ctrllimited[actuator] and not _bias(file, actuator).any():
+        gain = abs(float(model.actuator_gainprm[actuator][0])) or 1.0
+        limit = min(limit, gain * float(np.abs(model.actuator_ctrlrange[actuator]).max()))
+    return limit
 
 
-def followers(document: Document, joints: list[Joint]) -> list[Joint]:
-    """Joints that an equality makes follow another."""
-    known = {joint.name for joint in joints}
+# --- equalities ------------------------------------------------------------------------------------
+
+
+def followers(file: Compiled, numbers: Numbers, joints: list[Joint]) -> list[Joint]:
+    """Joints that an equality makes follow another; a follower's follower follows the first of them."""
+    model, names = file.model, {number: name for name, number in numbers.items()}
     following: dict[str, Mimic] = {}
-    for element in document.all("equality"):
-        if element.tag != "joint" or "joint2" not in element.attrib:
+    for equality in np.flatnonzero(model.eq_type == file.mujoco.mjtEq.mjEQ_JOINT):
+        one, other = int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])
+        if other < 0:
+            warnings.warn(f"joint '{names[one]}' is held by an equality, which is left out", RobotWarning, stacklevel=4)
             continue
-        attributes = document.attributes(element, "main")
-        one, other = attributes.get("joint1", ""), attributes["joint2"]
-        for name in (one, other):
-            if name not in known:
-                raise BadRobot(f"an equality names joint '{name}', but there is no such joint")
-        offset, ratio, *more = numbers(attributes, "polycoef", f"joint '{one}'", (0.0, 1.0), count=None)
+        offset, ratio, *more = (float(value) for value in model.eq_data[equality][:5])
         if any(more):
-            raise BadRobot(f"joint '{one}' follows '{other}' by a polynomial; only a ratio and an offset are supported")
-        following[one] = Mimic(other, ratio, offset)
-    return [replace(joint, mimic=following.get(joint.name)) for joint in joints]
+            text = f"joint '{names[one]}' follows '{names[other]}' by a polynomial; its straight part is taken"
+            warnings.warn(text, RobotWarning, stacklevel=4)
+        start, lead = (float(model.qpos0[model.jnt_qposadr[each]]) for each in (one, other))
+        following[names[one]] = Mimic(names[other], ratio, start + offset - ratio * lead)
+    return resolved_mimics([replace(joint, mimic=following.get(joint.name)) for joint in joints])
 
 
-def sensors(document: Document, sites: Sites, cameras: Sites) -> tuple[Sensor, ...]:
-    """IMUs and force-torque sensors at the sites where the file has such sensors, and its cameras."""
-    kinds: dict[str, str] = {}
-    for element in document.all("sensor"):
-        site = element.get("site", "")
-        if element.tag in INERTIAL + FORCES and site in sites:
-            kinds[site] = "imu" if element.tag in INERTIAL else kinds.get(site, "force_torque")
-    found = [Sensor(site, kind, sites[site][0], Placement.of(sites[site][1])) for site, kind in kinds.items()]
-    for name, (link, at) in cameras.items():
-        found.append(Sensor(name, "camera", link, Placement.of(at @ FROM_CAMERA)))
+def loops(file: Compiled, names: Names) -> tuple[Loop, ...]:
+    """Bodies that the file pins or welds together, which closes a loop of the tree."""
+    model, kinds = file.model, file.mujoco.mjtEq
+    found = []
+    for number in range(model.neq):
+        if int(model.eq_type[number]) not in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD):
+            continue
+        welded = int(model.eq_type[number]) == kinds.mjEQ_WELD
+        name = file.name("equality", number) or f"loop_{number}"
+        sides = _sides(file, number, welded)
+        if any(body not in names for body, _ in sides):
+            text = f"equality '{name}' holds the robot to what is not the robot; it is left out"
+            warnings.warn(text, RobotWarning, stacklevel=4)
+            continue
+        (one, first), (other, second) = sides
+        found.append(Loop(name, names[one], names[other], Placement.of(first), Placement.of(second), welded))
     return tuple(found)
 
 
-def exclusions(document: Document, links: set[str]) -> frozenset[frozenset[str]]:
-    """Pairs of bodies whose contact the file excludes."""
-    excluded = [each for each in document.all("contact") if each.tag == "exclude"]
-    pairs = [(each.get("body1", ""), each.get("body2", "")) for each in excluded]
-    return frozenset(frozenset(pair) for pair in pairs if links.issuperset(pair))
+def _sides(file: Compiled, number: int, welded: bool) -> tuple[tuple[int, Array], tuple[int, Array]]:
+    """The two bodies of an equality, each with the frame in it that meets the other's."""
+    model = file.model
+    one, other = int(model.eq_obj1id[number]), int(model.eq_obj2id[number])
+    if int(model.eq_objtype[number]) == file.mujoco.mjtObj.mjOBJ_SITE:
+        frames = [placed(model.site_pos[site], model.site_quat[site]) for site in (one, other)]
+        return (int(model.site_bodyid[one]), frames[0]), (int(model.site_bodyid[other]), frames[1])
+    data, still = model.eq_data[number], np.array([1.0, 0.0, 0.0, 0.0])
+    if not welded:
+        return (one, placed(data[:3], still)), (other, placed(data[3:6], still))
+    second = placed(data[:3], still)
+    return (one, placed(data[3:6], data[6:10]) @ second), (other, second)
 
 
-def postures(document: Document, robot: Robot, free: bool) -> dict[str, dict[str, float]]:
+# --- sensors, contacts, postures -------------------------------------------------------------------
+
+
+def sensors(file: Compiled, names: Names) -> tuple[Sensor, ...]:
+    """IMUs and force-torque sensors at the sites where the file has such sensors, and its cameras."""
+    model, kinds = file.model, file.mujoco.mjtSensor
+    inertial, forces = (kinds.mjSENS_GYRO, kinds.mjSENS_ACCELEROMETER), (kinds.mjSENS_FORCE, kinds.mjSENS_TORQUE)
+    found: dict[int, str] = {}
+    for sensor in range(model.nsensor):
+        kind, site = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
+        if kind in inertial + forces and int(model.site_bodyid[site]) in names:
+            found[site] = "imu" if kind in inertial else found.get(site, "force_torque")
+    made = []
+    for site, what in found.items():
+        at = Placement.of(placed(model.site_pos[site], model.site_quat[site]))
+        made.append(Sensor(file.name("site", site) or f"site_{site}", what, names[int(model.site_bodyid[site])], at))
+    for camera in range(model.ncam):
+        if (body := int(model.cam_bodyid[camera])) in names:
+            at = Placement.of(placed(model.cam_pos[camera], model.cam_quat[camera]) @ FROM_CAMERA)
+            made.append(Sensor(file.name("camera", camera) or f"camera_{camera}", "camera", names[body], at))
+    return tuple(made)
+
+
+def untouchable(file: Compiled, names: Names) -> frozenset[frozenset[str]]:
+    """Pairs of links that never collide: by <exclude>, or because no masks of theirs meet and no <pair> names them."""
+    model = file.model
+    excluded = {(int(each) >> 16, int(each) & 0xFFFF) for each in model.exclude_signature}
+    meeting = {
+        tuple(sorted((int(model.geom_bodyid[one]), int(model.geom_bodyid[other]))))
+        for one, other in zip(model.pair_geom1, model.pair_geom2, strict=True)
+    }
+    paired = set(model.geom_bodyid[[*model.pair_geom1, *model.pair_geom2]].tolist()) if model.npair else set()
+    kinds, wants = model.body_contype, model.body_conaffinity
+    solid = [body for body in names if kinds[body] or wants[body] or body in paired]
+    for index, one in enumerate(solid):
+        for other in solid[index + 1 :]:
+            meets = int(kinds[one]) & int(wants[other]) or int(kinds[other]) & int(wants[one])
+            if not meets and (one, other) not in meeting:
+                excluded.add((one, other))
+    return frozenset(frozenset((names[a], names[b])) for a, b in excluded if a in names and b in names)
+
+
+def postures(file: Compiled, numbers: Numbers, robot: Robot) -> dict[str, dict[str, float]]:
     """Key frames as postures; one outside the limits is left out with a warning."""
     found: dict[str, dict[str, float]] = {}
-    movable = [joint for joint in robot.joints if joint.kind != "fixed"]
-    for element in document.all("keyframe"):
-        name = element.get("name", "")
-        if not name or "qpos" not in element.attrib:
+    balls = file.model.jnt_type == file.mujoco.mjtJoint.mjJNT_BALL
+    for key in range(file.model.nkey):
+        name, positions = file.name("key", key), file.model.key_qpos[key]
+        if not name:
             continue
-        values = numbers(element.attrib, "qpos", f"key '{name}'", count=None)[7 if free else 0 :]
-        if len(values) != len(movable):
-            text = f"key '{name}' is of another robot: {len(values)} joints, not {len(movable)}"
-            warnings.warn(text, RobotWarning, stacklevel=3)
-            continue
-        posture = {joint.name: value for joint, value in zip(movable, values, strict=True) if joint.name in robot.index}
+        posture = {}
+        for joint in robot.moving:
+            number = numbers[joint.name]
+            first = int(file.model.jnt_qposadr[number])
+            wxyz = positions[first : first + 4]
+            posture[joint.name] = _angle(wxyz, joint.axis) if balls[number] else float(positions[first])
         outside = [j.name for j in robot.moving if not j.lower - 1e-9 <= posture[j.name] <= j.upper + 1e-9]
         if outside:
             text = f"key '{name}' puts {', '.join(outside)} outside the limits; left out"
-            warnings.warn(text, RobotWarning, stacklevel=3)
+            warnings.warn(text, RobotWarning, stacklevel=4)
         else:
             found[name] = posture
     return found
+
+
+def _angle(wxyz: Array, axis: tuple[float, ...]) -> float:
+    """The angle about x, y or z of a ball's three hinges: R = Rx Ry Rz."""
+    R = rotation(wxyz)
+    return float((math.atan2(-R[1, 2], R[2, 2]), math.asin(np.clip(R[0, 2], -1, 1)), math.atan2(-R[0, 1], R[0, 0]))[
+        int(np.argmax(axis))
+    ])

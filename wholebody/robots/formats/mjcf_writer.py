@@ -14,7 +14,7 @@ import numpy as np
 from wholebody.errors import RobotWarning
 from wholebody.robots.formats.meshes import bounds, unreadable
 from wholebody.robots.formats.xml import text_of
-from wholebody.robots.masses import Body, fused
+from wholebody.robots.masses import Body, fused, nearest_inertia
 from wholebody.robots.robot import Array, Joint, Link, Placement, Robot, Shape
 from wholebody.rotations import quaternion_of_matrix
 
@@ -43,6 +43,7 @@ def mjcf_element(robot: Robot) -> ET.Element:
     if robot.floating:
         base.insert(0, ET.Element("freejoint", name="base"))
     _mimics(root, robot)
+    _loops(root, robot)
     _exclusions(root, robot)
     _motors(root, robot)
     return root
@@ -108,7 +109,7 @@ def _body(
         if joint.kind != "fixed":
             _joint(body, joint)
     if name in masses and masses[name].mass > 0:
-        mass = masses[name]
+        mass = replace(masses[name], inertia=nearest_inertia(masses[name].inertia))
         pos, inertia = text_of(mass.com), text_of(mass.sixfold)
         ET.SubElement(body, "inertial", pos=pos, mass=repr(float(mass.mass)), fullinertia=inertia)
     for number, shape in enumerate(link.shapes):
@@ -163,6 +164,17 @@ def _mimics(root: ET.Element, robot: Robot) -> None:
             joint2=coupling.master,
             polycoef=text_of((0, coupling.ratio, 0, 0, 0)),
         )
+
+
+def _loops(root: ET.Element, robot: Robot) -> None:
+    """Loops as MuJoCo closes them: a site in each of the two links, and an equality of both."""
+    bodies = {str(body.get("name")): body for body in root.iter("body")}
+    equality = ET.SubElement(root, "equality")
+    for loop in robot.loops:
+        sites = [f"{loop.name} {link}" for link in (f"of {loop.one}", f"to {loop.other}")]
+        for site, link, at in zip(sites, (loop.one, loop.other), (loop.one_at, loop.other_at), strict=True):
+            ET.SubElement(bodies[link], "site", name=site, pos=text_of(at.xyz), quat=_quaternion(at.rotation))
+        ET.SubElement(equality, "weld" if loop.welded else "connect", name=loop.name, site1=sites[0], site2=sites[1])
 
 
 def _exclusions(root: ET.Element, robot: Robot) -> None:

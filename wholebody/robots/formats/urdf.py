@@ -12,9 +12,10 @@ import numpy as np
 
 from wholebody.errors import BadRobot, RobotWarning
 from wholebody.files import xml_of
+from wholebody.robots.formats.meshes import missing_mesh
 from wholebody.robots.formats.xml import number, numbers, text_of
 from wholebody.robots.masses import Body, repaired
-from wholebody.robots.robot import Joint, Link, Mimic, Placement, Robot, Shape, Vector
+from wholebody.robots.robot import Joint, Link, Mimic, Placement, Robot, Shape, Vector, resolved_mimics
 
 # --- reading ---------------------------------------------------------------------------------------
 
@@ -25,12 +26,12 @@ def read_urdf(path: Path, floating: bool | None = None, repair: bool = False) ->
     if root.tag != "robot":
         raise BadRobot(f"{path} is no URDF: its root element is <{root.tag}>, not <robot>")
     links = tuple(_link(element, path) for element in root.findall("link"))
-    joints = tuple(_joint(element) for element in root.findall("joint"))
+    joints = resolved_mimics([_joint(element) for element in root.findall("joint")])
     if not links:
         raise BadRobot(f"{path} describes no links")
     if repair:
         links = repaired(links, joints)
-    return Robot(root.get("name") or path.stem, links, joints, floating=floating is not False, source=str(path.name))
+    return Robot(root.get("name") or path.stem, links, tuple(joints), floating=floating is not False, source=str(path.name))
 
 
 def _vector(element: ET.Element | None, attribute: str, where: str, default: Vector = (0.0, 0.0, 0.0)) -> Vector:
@@ -87,11 +88,7 @@ def _mesh(element: ET.Element, where: str, path: Path, at: Placement, collides: 
     uri = element.get("filename", "")
     found = _resolve(uri, path)
     if found is None:
-        if collides:
-            raise BadRobot(f"{where} collides with mesh '{uri}', which is not there; put it beside {path.name}")
-        warnings.warn(
-            f"{where} looks like mesh '{uri}', which is not there; it will not be seen", RobotWarning, stacklevel=2
-        )
+        missing_mesh(where, uri, path, collides)
         return None
     return Shape("mesh", numbers(element.attrib, "scale", where, (1.0, 1.0, 1.0)), at, collides, found)
 
