@@ -8,12 +8,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from wholebody import robots
 from wholebody.constraints import Constraint, FixedBase
 from wholebody.control import WBOSC, Problem, QuadraticController
 from wholebody.errors import WholebodyError
 from wholebody.kinematics import InverseKinematics
 from wholebody.model import Model
+from wholebody.robots.formats.urdf import read_urdf
 from wholebody.tasks import CartesianPositionTask, JointPositionTask
 
 SIZES = (1, 200)
@@ -44,7 +44,7 @@ def tree(count: int) -> str:
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Model:
     path = tmp_path_factory.mktemp("chain") / "chain.urdf"
     path.write_text(tree(request.param))
-    loaded = Model(robots.load(str(path)))
+    loaded = Model(read_urdf(path))
     loaded.path = path  # type: ignore[attr-defined]
     return loaded
 

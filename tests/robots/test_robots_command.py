@@ -6,6 +6,8 @@ from wholebody import cli, robots
 from wholebody.cli.robots import app
 from wholebody.errors import BadRobot, UnknownName
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*lacks what is dangerous to lack")
+
 
 def run(*arguments):
     done = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "100"})

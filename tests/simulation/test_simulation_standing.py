@@ -146,7 +146,7 @@ def test_a_robot_that_we_did_not_write_stands_for_a_second(name):
     assert np.linalg.norm(simulation.com_in_world - com) < 0.01
 
 
-@pytest.mark.filterwarnings("ignore:.*mesh:wholebody.errors.RobotWarning")
+@pytest.mark.filterwarnings("ignore:.*(mesh|dangerous to lack|jam on each other):wholebody.errors.RobotWarning")
 def test_links_that_are_in_each_other_as_it_stands_are_named():
     """Talos's hulls overlap; without leaving their contacts out it is torn apart."""
     with pytest.warns(RobotWarning, match="'talos' has links that are in each other as it stands"):

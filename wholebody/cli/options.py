@@ -36,6 +36,7 @@ Camera = Annotated[bool, typer.Option(help="Use the camera of a simulated robot.
 # Simulations and loops.
 Scene = Annotated[str, typer.Option(help=HELP["scene"])]
 Engine = Annotated[str, typer.Option(help="Whose physics: mujoco, or dart if it is installed.")]
+SelfCollision = Annotated[str, typer.Option(help=HELP["self_collision"])]
 Physics = typer.Option(help="Whether physics moves the joints; without it they go where they are told.")
 Fast = Annotated[bool, typer.Option("--fast", help="As fast as the machine can, not in real time.")]
 Seed = Annotated[int, typer.Option(min=0, help=HELP["seed"])]

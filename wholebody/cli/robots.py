@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -124,6 +125,40 @@ def show(name: options.Which, repair: options.Repair = False) -> None:
         console.print("[bold]missing, estimated or chosen[/bold]")
         for gap in robot.gaps:
             console.print(f"  - {gap}", highlight=False)
+
+
+@app.command("check")
+def check_robot(
+    name: options.Which,
+    repair: options.Repair = False,
+    samples: Annotated[int, typer.Option(help="Postures in which to look for links that jam on each other.")] = 500,
+) -> None:
+    """Say what a robot's file lacks or says wrongly, what is assumed instead, and the remedy; exit 1 on danger."""
+    from wholebody.simulation.jamming import jams
+
+    console = Console(soft_wrap=True)
+    found = list(robots.findings(name, repair=repair))
+    with Console(stderr=True).status("looking for links that jam"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "(?s).*lacks what is dangerous to lack")
+        robot = robots.load(name, repair=repair)
+        found += [jam.finding for jam in jams(robot, samples)]
+    table = Table("", "what", box=None, pad_edge=False)
+    for heading in ("where", "assumed", "remedy"):
+        table.add_column(heading, overflow="fold")
+    for each in found:
+        word = "[red]danger[/]" if each.danger else "[dim]note[/]"
+        table.add_row(word, each.what, _where(each.where), each.assumed, each.remedy)
+    if found:
+        console.print(table)
+    dangers = sum(each.danger for each in found)
+    console.print(f"{robot.name}: {dangers} dangers, {len(found) - dangers} notes", highlight=False)
+    if dangers:
+        raise typer.Exit(1)
+
+
+def _where(names: tuple[str, ...]) -> str:
+    """Names of joints or links, of many the first few."""
+    return ", ".join(names) if len(names) < 6 else f"{len(names)}: {', '.join(names[:3])} …"
 
 
 @app.command()

@@ -69,6 +69,7 @@ def sim(
     engine: options.Engine = "mujoco",
     scene: options.Scene = "flat",
     posture: Annotated[str | None, options.Posture] = None,
+    self_collision: options.SelfCollision = "usual",
     seconds: options.Seconds = 10.0,
     seed: options.Seed = 0,
     noise: options.Noise = False,
@@ -90,6 +91,7 @@ def sim(
         sensors=SensorModel.realistic() if noise else None,
         ankles=AnkleFlexibility() if flexible_ankles else None,
         posture=posture,
+        self_collision=self_collision,
     )
     with simulation:
         for text in push or ():

@@ -38,6 +38,7 @@ def start(
     fast: options.Fast = False,
     physics: Annotated[bool | None, options.Physics] = None,
     scene: options.Scene = "flat",
+    self_collision: options.SelfCollision = "usual",
     filter: Annotated[
         str, typer.Option(metavar="MODE", help='For all joints: "smooth 20", "compliant 0.5", "feedback 20".')
     ] = "",
@@ -71,6 +72,7 @@ def start(
         period=period,
         fast=fast,
         scene=scene,
+        self_collision=self_collision,
         filter=filter,
         misses_allowed=misses_allowed,
         on_miss=on_miss,
@@ -85,6 +87,10 @@ def start(
         from wholebody.simulation import named
 
         named(scene)
+    if self_collision != "usual":
+        from wholebody.simulation.jamming import check_choice
+
+        check_choice(self_collision)
     if service:
         print(unit(plan, group, readable))
         return
@@ -193,6 +199,7 @@ def unit(plan: LaunchPlan, group: str = "", readable: bool = False) -> str:
     command += ["--name", plan.name, "--period", f"{plan.period:g}", "--foreground"]
     command += ["--filter", plan.filter] if plan.filter else []
     command += ["--scene", plan.scene] if plan.scene != "flat" else []
+    command += ["--self-collision", plan.self_collision] if plan.self_collision != "usual" else []
     command += ["--misses-allowed", str(plan.misses_allowed), "--on-miss", plan.on_miss]
     command += ["--fast"] if plan.fast else []
     command += [word for each in plan.behaviors for word in ("--behavior", each)]

@@ -45,6 +45,7 @@ def walk(
         str, typer.Option(help=f"{HELP['stabilizer']} There are {', '.join(plugins.names('stabilizers'))}.")
     ] = "dcm",
     scene: options.Scene = "flat",
+    self_collision: options.SelfCollision = "usual",
     engine: options.Engine = "mujoco",
     noise: options.Noise = True,
     seed: options.Seed = 0,
@@ -77,7 +78,7 @@ def walk(
     force = 0.15 * 9.81 * loaded.mass if push_force is None else push_force
     with ExitStack() as stack:
         sensors = SensorModel.realistic() if noise else None
-        more = {"engine": engine, "seed": seed, "sensors": sensors}
+        more = {"engine": engine, "seed": seed, "sensors": sensors, "self_collision": self_collision}
         world = stack.enter_context(WalkedWorld(loaded, name, lines, force, scene, **more))
         world.script.rehearse(walking.walker.pattern.feet, walking.gait.limits)
         see(world, robot, out, stabilizer, film, fast)

@@ -4,6 +4,7 @@ HELP = {
     "name": "Name of the robot, with which its channels begin; 'robot' unless given.",
     "robot": "A robot by name (see `wholebody robots`), or a YAML, URDF or MJCF file.",
     "scene": "What stands around a simulated robot: flat, ramp, hall …; with parameters: ramp:angle=0.05,ahead=0.5",
+    "self_collision": "Which links collide with each other: usual (not those that jam by their shapes), all, none.",
     "seed": "Of everything that is random: the same seed, the same run.",
     "stabilizer": "How the robot keeps its balance: a stabilizer by name, or FILE.py:CLASS.",
     "controller": "The controller's name, if several run; daemon for its filters.",

@@ -5,13 +5,13 @@ Its driver is whatever the plan names. It loads neither Pinocchio nor MuJoCo: a 
 
 from __future__ import annotations
 
-from wholebody import robots
 from wholebody.daemon.cycle import Cycle
 from wholebody.daemon.process import Summary, run
 from wholebody.drivers import Clock
 from wholebody.drivers.catalog import open_driver
 from wholebody.processes.launch_plan import LaunchPlan, filter_request
 from wholebody.processes.main import Ready, speaker
+from wholebody.robots.catalog import load_apart
 
 PRIORITY = 50
 say = speaker("daemon")
@@ -19,7 +19,7 @@ say = speaker("daemon")
 
 def daemon(plan: LaunchPlan, *, ready: Ready) -> None:
     """Run what the plan says until SIGTERM or SIGINT, and print how the time was spent."""
-    robot = robots.load(plan.robot)
+    robot = load_apart(plan.robot)
     interface = open_driver(plan.driver, robot, plan.period, plan.name)
     clock = interface if isinstance(interface, Clock) else None  # real time
     say(f"{robot.name} ({plan.behind}) runs as '{plan.name}'")

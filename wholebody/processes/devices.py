@@ -34,7 +34,9 @@ def simulator(plan: LaunchPlan, *, ready: Ready) -> None:
 
     say, goes_on = speaker("simulator"), until_told()
     robot = robots.load(plan.robot)
-    with Simulation(robot, plan.scene, physics=plan.physics, control_period=plan.period) as simulation:
+    with Simulation(
+        robot, plan.scene, physics=plan.physics, control_period=plan.period, self_collision=plan.self_collision
+    ) as simulation:
         say(f"{robot.name}, {'with' if plan.physics else 'without'} physics")
         ready()
         pace = join(simulation, plan.name, None if plan.fast else 1.0, goes_on, _News(say).take)

@@ -31,6 +31,7 @@ class LaunchPlan:
     period: float = 0.005
     physics: bool = True
     scene: str = "flat"  # what stands around a simulated robot
+    self_collision: str = "usual"  # which links of a simulated robot collide with each other
     fast: bool = False  # than real time, if nobody needs real time
     filter: str = ""  # for all joints, as one types it: smooth 20
     misses_allowed: int = Contract.misses_allowed

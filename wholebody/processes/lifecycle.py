@@ -228,8 +228,8 @@ def is_lacking(plan: LaunchPlan) -> bool:
 
 
 def _fit(theirs: LaunchPlan, plan: LaunchPlan) -> bool:
-    ours = (plan.robot, plan.behind, plan.period, plan.physics, plan.fast, plan.scene)
-    return (theirs.robot, theirs.behind, theirs.period, theirs.physics, theirs.fast, theirs.scene) == ours
+    same = ("robot", "behind", "period", "physics", "fast", "scene", "self_collision")
+    return all(getattr(theirs, each) == getattr(plan, each) for each in same)
 
 
 def until_first_state(plan: LaunchPlan, children: list[Child], log: Path, say: Say | None = None) -> Iterator[str]:

@@ -5,7 +5,8 @@ hubo = robots.load("hubo2plus")
 hubo.joint_names, hubo.posture("stand"), hubo.mass, hubo.gaps
 """
 
-from wholebody.robots.catalog import load, names
+from wholebody.robots.catalog import findings, load, names
+from wholebody.robots.missing import Finding
 from wholebody.robots.robot import (
     Coupling,
     Gain,
@@ -22,6 +23,7 @@ from wholebody.robots.robot import (
 
 __all__ = [
     "Coupling",
+    "Finding",
     "Gain",
     "Joint",
     "Link",
@@ -32,6 +34,7 @@ __all__ = [
     "Sensor",
     "Shape",
     "Surface",
+    "findings",
     "load",
     "names",
 ]

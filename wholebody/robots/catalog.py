@@ -9,14 +9,19 @@ entry point; path/to/file.py with such a function will do, too:
 
 from __future__ import annotations
 
+import pickle
+import subprocess
+import sys
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
 from wholebody import plugins
-from wholebody.errors import BadConfiguration, BadRobot, UnknownName
+from wholebody.errors import BadConfiguration, BadRobot, RobotWarning, UnknownName
 from wholebody.robots.description import read_description
 from wholebody.robots.formats.mjcf_reader import read_mjcf
 from wholebody.robots.formats.urdf import read_urdf
+from wholebody.robots.missing import Finding, completed
 from wholebody.robots.robot import Robot
 
 KIND = "robots"
@@ -41,6 +46,38 @@ def load(name_or_path: str | Path, floating: bool | None = None, repair: bool = 
         robot = _installed(name)
         return robot if floating in (None, robot.floating) else replace(robot, floating=bool(floating))
     path = OURS.get(name, Path(name))
+    robot = _read(name, path, floating, repair)
+    if path.suffix == ".yaml":
+        return robot
+    robot, found = completed(robot)
+    dangers = [each for each in found if each.danger]
+    if dangers:
+        some = "; ".join(str(each) for each in dangers)
+        remedy = f"wholebody robots check {path} says what to do"
+        warnings.warn(f"{path.name} lacks what is dangerous to lack: {some}. {remedy}", RobotWarning, stacklevel=2)
+    return robot
+
+
+def load_apart(name_or_path: str) -> Robot:
+    """Load a robot as load() does, but files of others in a process that ends: the daemon loads no MuJoCo, ever."""
+    name = str(name_or_path)
+    if name in OURS or name in plugins.names(KIND) or plugins.is_in_file(name):
+        return load(name)
+    code = "import pickle, sys; from wholebody import robots; pickle.dump(robots.load(sys.argv[1]), sys.stdout.buffer)"
+    made = subprocess.run([sys.executable, "-c", code, name], stdout=subprocess.PIPE, check=False)
+    if made.returncode:
+        raise BadRobot(f"{name} cannot be read; wholebody robots show {name} says why")
+    robot: Robot = pickle.loads(made.stdout)
+    return robot
+
+
+def findings(path: str | Path, repair: bool = False) -> tuple[Finding, ...]:
+    """What a file does not say of its robot: what is assumed instead, the remedy, and whether it is dangerous."""
+    return completed(_read(str(path), OURS.get(str(path), Path(path)), None, repair))[1]
+
+
+def _read(name: str, path: Path, floating: bool | None, repair: bool) -> Robot:
+    """A robot as its file says it is."""
     if path.suffix not in READERS and not path.exists():
         raise UnknownName("robot", name, names())
     if path.suffix not in READERS:

@@ -135,8 +135,8 @@ def existing_inertia(where: str, inertia: Array) -> Array:
     return nearest_inertia(inertia)
 
 
-MARGIN = 1e-9
-"""Of the trace, for round-off: MuJoCo takes no inertia that breaks the triangle inequality by the last bit."""
+MARGIN, LEAST = 1e-9, 1e-14
+"""Of the largest, and kg·m²: MuJoCo takes no inertia that breaks the triangle inequality by the last bit."""
 
 
 def nearest_inertia(inertia: Array) -> Array:
@@ -147,7 +147,9 @@ def nearest_inertia(inertia: Array) -> Array:
     """
     J = np.trace(inertia) / 2 * np.eye(3) - (inertia + inertia.T) / 2
     values, vectors = np.linalg.eigh(J)
-    least = MARGIN * np.trace(inertia)
+    if not inertia.any() or values[2] <= 0:
+        return inertia if not inertia.any() else np.zeros((3, 3))
+    least = max(MARGIN * values[2], LEAST)
     if values[0] >= least:
         return inertia
     J = (vectors * np.maximum(values, least)) @ vectors.T

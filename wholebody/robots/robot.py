@@ -218,6 +218,7 @@ class Robot:
     published_mass: float | None = None
     source: str = ""
     gaps: tuple[str, ...] = ()  # figures that are missing, estimated or chosen by us
+    from_file: bool = False  # of others: whether its links can pass each other, nobody has seen
 
     def __post_init__(self) -> None:
         """Check everything and put joints and links in order."""
@@ -300,6 +301,10 @@ class Robot:
             gains={j: gain for j, gain in self.gains.items() if j in kept},
             couplings=tuple(c for c in self.couplings if c.master in kept and c.slave in kept),
         )
+
+    def letting_touch(self, pairs: frozenset[frozenset[str]]) -> Robot:
+        """Return the robot with more pairs of links whose contact is no collision."""
+        return replace(self, may_touch=self.may_touch | pairs)
 
     def state_dtype(self) -> np.dtype[messages.State]:
         """The layout of this robot's state."""

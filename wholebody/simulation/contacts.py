@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from wholebody.errors import BadSimulation, RobotWarning
-from wholebody.robots.robot import Array, Robot, Vector
+from wholebody.errors import BadSimulation
+from wholebody.robots.robot import Array, Vector
 from wholebody.simulation.ground import joint_positions, stand
 from wholebody.simulation.world import World, check_finite
 
@@ -78,26 +77,12 @@ def collisions(world: World) -> list[Collision]:
     return sorted(found, key=lambda each: -each.depth)
 
 
-def tolerant(world: World) -> Robot:
-    """The robot with all pairs of links allowed to touch that are in each other as it stands, which cannot be meant.
-
-    Shapes of robots from files, above all hulls of meshes, overlap where links meet; physics would tear them apart.
-    """
-    robot = world.robot
-    stand(world, joint_positions(robot, None))
+def overlapping(world: World) -> frozenset[frozenset[str]]:
+    """Pairs of links that are in each other as the robot stands, which cannot be meant."""
+    stand(world, joint_positions(world.robot, None))
     mujoco.mj_collision(world.model, world.data)
-    links = {link.name for link in robot.links}
-    pairs = {frozenset((each.link, each.other)) for each in collisions(world) if each.other in links}
-    if not pairs:
-        return robot
-    some = ", ".join(" and ".join(sorted(pair)) for pair in sorted(pairs, key=sorted)[:4])
-    warnings.warn(
-        f"'{robot.name}' has links that are in each other as it stands; their contacts are left out: {some}"
-        + (f" and {len(pairs) - 4} more" if len(pairs) > 4 else ""),
-        RobotWarning,
-        stacklevel=3,
-    )
-    return replace(robot, may_touch=robot.may_touch | pairs)
+    links = {link.name for link in world.robot.links}
+    return frozenset(frozenset((each.link, each.other)) for each in collisions(world) if each.other in links)
 
 
 def _sides(world: World, geoms: Sequence[int]) -> tuple[int, int] | None:

@@ -25,6 +25,7 @@ from wholebody.simulation import contacts, ground, scenes
 from wholebody.simulation.cameras import TRACKING, Cameras, View
 from wholebody.simulation.contacts import Push, Pushes
 from wholebody.simulation.engines import Engine, Kinematic, engine_named, steps_per_period
+from wholebody.simulation.jamming import colliding_as_chosen
 from wholebody.simulation.observation import Truth
 from wholebody.simulation.sensors import SensorModel, Sensors
 from wholebody.simulation.servo import Servo, check_layout
@@ -37,6 +38,7 @@ class Simulation:
     physics=False moves the joints without dynamics, many times faster (see Kinematic). `engine` is mujoco or dart (see
     DartPhysics). `step` is the physics step and
     `control_period` what one advance() takes, both in seconds. With `peaks`, forces are watched at each physics step.
+    `self_collision` says which links collide with each other: usual, all or none (see colliding_as_chosen).
     """
 
     simulated = True
@@ -55,6 +57,7 @@ class Simulation:
         ankles: AnkleFlexibility | None = None,
         posture: str | npt.ArrayLike | None = None,
         peaks: bool = False,
+        self_collision: str = "usual",
     ) -> None:
         self.robot = robot
         self.physics = physics
@@ -66,7 +69,7 @@ class Simulation:
         around = scenes.named(scene) if isinstance(scene, str) else scene
         self._world = partial(World, scene=around, step=step, ankles=ankles)
         world = self._world(robot)
-        self._simulated = contacts.tolerant(world)
+        self._simulated = colliding_as_chosen(world, self_collision)
         below = ground.depth_of_a_bolted_robot(world)
         if self._simulated is not robot or below > 0:
             self._world = partial(self._world, below=below)

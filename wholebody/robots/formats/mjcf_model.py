@@ -1,4 +1,4 @@
-"""MuJoCo's own compiled model of an MJCF file: nothing is lost on the way, and what MuJoCo would refuse is said by name.
+"""MuJoCo's own compiled model of an MJCF file; what MuJoCo would refuse is said by name.
 
 MuJoCo refuses bodies without mass, inertias that no body has, and meshes that are not there. Here the first two are
 left to the checks of every robot, and a mesh that is only to be seen is left out with a warning.
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from wholebody.errors import BadRobot
-from wholebody.robots.formats.meshes import missing_mesh
 from wholebody.files import xml_of
 from wholebody.robots.checks import refuse_inertia
+from wholebody.robots.formats.meshes import missing_mesh
 from wholebody.robots.masses import Body, existing_inertia
 from wholebody.robots.robot import Array
 from wholebody.rotations import matrix_of_quaternion
@@ -33,6 +33,8 @@ class Compiled:
     spec: Any
     model: Any
     mujoco: Any
+    paired: frozenset[str]
+    """Names of geoms that <pair> names."""
 
     def name(self, kind: str, number: int) -> str:
         """The name of a body, joint, geom, …; empty if it has none."""
@@ -68,12 +70,13 @@ def compiled(path: Path, repair: bool) -> Compiled:
             spec.compiler.boundmass = max(spec.compiler.boundmass, LEAST)
             spec.compiler.boundinertia = max(spec.compiler.boundinertia, LEAST)
             _leave_out_looks(spec)
-            _leave_out_missing_meshes(path, spec)
+            paired = _pairs(spec)
+            _leave_out_missing_meshes(path, spec, paired)
             _check_inertias(mujoco, spec, repair)
             model = spec.compile()
         except ValueError as error:
             raise BadRobot(f"MuJoCo refuses {path}: {' '.join(str(error).split())}") from error
-    return Compiled(path, spec, model, mujoco)
+    return Compiled(path, spec, model, mujoco, paired)
 
 
 def rotation(wxyz: Array) -> Array:
@@ -103,13 +106,24 @@ def _leave_out_looks(spec: Any) -> None:
             spec.delete(each)
 
 
-def _leave_out_missing_meshes(path: Path, spec: Any) -> None:
+def _pairs(spec: Any) -> frozenset[str]:
+    """The geoms that <pair> names; pairs with those of a scene, which is another file, are taken out."""
+    known = {geom.name for geom in spec.geoms}
+    names: set[str] = set()
+    for pair in list(spec.pairs):
+        both = {pair.geomname1, pair.geomname2}
+        names |= both
+        if not both <= known:
+            spec.delete(pair)
+    return frozenset(names)
+
+
+def _leave_out_missing_meshes(path: Path, spec: Any, paired: frozenset[str]) -> None:
     """Refuse to collide with, or to weigh by, a mesh that is not there; one to look at is left out with a warning."""
     lost = {m.name: _file(path, spec, m) for m in spec.meshes if m.file and not _file(path, spec, m).is_file()}
-    pairs = {name for pair in spec.pairs for name in (pair.geomname1, pair.geomname2)}
     for geom in list(spec.geoms):
         if geom.meshname in lost:
-            collides = bool(geom.contype or geom.conaffinity) or geom.name in pairs
+            collides = bool(geom.contype or geom.conaffinity) or geom.name in paired
             missing_mesh(f"body '{geom.parent.name}'", lost[geom.meshname], path, collides)
             spec.delete(geom)
     for mesh in list(spec.meshes):

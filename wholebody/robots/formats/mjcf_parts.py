@@ -38,9 +38,9 @@ FROM_CAMERA = np.array([[0.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [-1.0, 0.0,
 def shapes(file: Compiled, body: int, name: str) -> Iterator[Shape]:
     """The geoms of a body; those that <pair> names collide, whatever their masks say."""
     model = file.model
-    paired = {*model.pair_geom1.tolist(), *model.pair_geom2.tolist()}
+    solid = (model.geom_contype | model.geom_conaffinity).astype(bool)
     for geom in range(model.body_geomadr[body], model.body_geomadr[body] + model.body_geomnum[body]):
-        collides = bool(model.geom_contype[geom] or model.geom_conaffinity[geom]) or geom in paired
+        collides = bool(solid[geom]) or file.name("geom", geom) in file.paired
         shape = _shape(file, geom, collides, f"body '{name}', geom '{file.name('geom', geom)}'")
         if shape is not None:
             yield shape
@@ -100,6 +100,17 @@ def _mesh(file: Compiled, geom: int, at: Array, collides: bool, where: str) -> S
 
 
 # --- motors ----------------------------------------------------------------------------------------
+
+
+def fast(file: Compiled, joints: list[Joint]) -> list[Joint]:
+    """Joints with their velocity limits, which MJCF does not know: <custom> <numeric name="velocity JOINT" data=…>."""
+    model, names = file.model, {joint.name for joint in joints}
+    limits = {}
+    for number in range(model.nnumeric):
+        word, _, joint = file.name("numeric", number).partition(" ")
+        if word == "velocity" and joint in names:
+            limits[joint] = float(model.numeric_data[model.numeric_adr[number]])
+    return [replace(joint, velocity=limits.get(joint.name, math.inf)) for joint in joints]
 
 
 def driven(file: Compiled, numbers: Numbers, joints: list[Joint]) -> list[Joint]:
@@ -265,7 +276,7 @@ def untouchable(file: Compiled, names: Names) -> frozenset[frozenset[str]]:
         tuple(sorted((int(model.geom_bodyid[one]), int(model.geom_bodyid[other]))))
         for one, other in zip(model.pair_geom1, model.pair_geom2, strict=True)
     }
-    paired = set(model.geom_bodyid[[*model.pair_geom1, *model.pair_geom2]].tolist()) if model.npair else set()
+    paired = {int(model.geom_bodyid[geom]) for geom in range(model.ngeom) if file.name("geom", geom) in file.paired}
     kinds, wants = model.body_contype, model.body_conaffinity
     solid = [body for body in names if kinds[body] or wants[body] or body in paired]
     for index, one in enumerate(solid):
@@ -302,6 +313,8 @@ def postures(file: Compiled, numbers: Numbers, robot: Robot) -> dict[str, dict[s
 def _angle(wxyz: Array, axis: tuple[float, ...]) -> float:
     """The angle about x, y or z of a ball's three hinges: R = Rx Ry Rz."""
     R = rotation(wxyz)
-    return float((math.atan2(-R[1, 2], R[2, 2]), math.asin(np.clip(R[0, 2], -1, 1)), math.atan2(-R[0, 1], R[0, 0]))[
-        int(np.argmax(axis))
-    ])
+    return float(
+        (math.atan2(-R[1, 2], R[2, 2]), math.asin(np.clip(R[0, 2], -1, 1)), math.atan2(-R[0, 1], R[0, 0]))[
+            int(np.argmax(axis))
+        ]
+    )

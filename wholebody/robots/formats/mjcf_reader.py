@@ -18,7 +18,7 @@ from wholebody.robots.robot import Array, Joint, Link, Placement, Robot, Vector
 MOTES = (1e-12, 1e-13)
 """Mass (kg) and moment (kg·m²) of links between several joints of one body: too little to matter, enough to exist."""
 AXES: tuple[tuple[str, Vector], ...] = (("x", (1.0, 0.0, 0.0)), ("y", (0.0, 1.0, 0.0)), ("z", (0.0, 0.0, 1.0)))
-UNNAMED = "MuJoCo Model"
+UNNAMED, BASE = "MuJoCo Model", "world_base"
 
 
 @dataclass
@@ -38,7 +38,7 @@ def read_mjcf(path: Path, floating: bool | None = None, repair: bool = False) ->
     file = compiled(path, repair)
     tree = _tree(file, _root(file))
     links = repaired(tree.links, tree.joints) if repair else tuple(tree.links)
-    joints = read.followers(file, tree.numbers, read.driven(file, tree.numbers, tree.joints))
+    joints = read.followers(file, tree.numbers, read.driven(file, tree.numbers, read.fast(file, tree.joints)))
     robot = Robot(
         file.spec.modelname if file.spec.modelname != UNNAMED else path.stem,
         links,
@@ -49,6 +49,7 @@ def read_mjcf(path: Path, floating: bool | None = None, repair: bool = False) ->
         loops=read.loops(file, tree.names),
         may_touch=read.untouchable(file, tree.names),
         source=path.name,
+        from_file=True,
     )
     return replace(robot, postures=read.postures(file, tree.numbers, robot))
 
@@ -67,12 +68,12 @@ def _root(file: Compiled) -> int:
 
 
 def _tree(file: Compiled, root: int) -> Tree:
-    """The root link is the body that floats; one that is bolted or jointed to the world hangs from a link 'world'."""
+    """The root link is the body that floats; one that is bolted or jointed to the world hangs from 'world_base'."""
     model, tree = file.model, Tree(file)
     first = int(model.body_jntadr[root])
     tree.floating = first >= 0 and int(model.jnt_type[first]) == file.mujoco.mjtJoint.mjJNT_FREE
     if not tree.floating:
-        tree.links.append(Link("world"))
+        tree.links.append(Link(BASE))
     for body in range(root, model.nbody):
         if model.body_rootid[body] != root:
             continue
@@ -80,7 +81,7 @@ def _tree(file: Compiled, root: int) -> Tree:
         link = Link(name, shapes=tuple(read.shapes(file, body, name)))
         if not (tree.floating and body == root):
             at = placed(model.body_pos[body], model.body_quat[body])
-            _hang(tree, name, tree.names.get(int(model.body_parentid[body]), "world"), at, body)
+            _hang(tree, name, tree.names.get(int(model.body_parentid[body]), BASE), at, body)
         tree.links.append(file.mass(body).on(link))
     return tree
 
@@ -98,7 +99,7 @@ class Turn:
 
 def _turns(tree: Tree, body: int, name: str) -> list[Turn]:
     """The joints of a body; a ball is three hinges, about x, y and z in turn."""
-    file, found = tree.file, []
+    file, found = tree.file, list[Turn]()
     kinds = file.mujoco.mjtJoint
     for number in range(file.model.body_jntadr[body], file.model.body_jntadr[body] + file.model.body_jntnum[body]):
         joint, kind = file.name("joint", number) or f"{name}_joint", int(file.model.jnt_type[number])
@@ -147,7 +148,7 @@ def _joint(file: Compiled, turn: Turn, parent: str, child: str, at: Array) -> Jo
     limited = bool(model.jnt_limited[number])
     lower, upper = (float(each) for each in model.jnt_range[number]) if limited else (-math.inf, math.inf)
     if turn.ball:
-        lower, upper = (-upper, upper) if limited else (-math.pi, math.pi)
+        lower, upper = (-upper, upper) if limited and upper > 0 else (-math.pi, math.pi)
     freedom = int(model.jnt_dofadr[number])
     joint = Joint(
         turn.name,

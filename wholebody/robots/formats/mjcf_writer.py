@@ -46,6 +46,10 @@ def mjcf_element(robot: Robot) -> ET.Element:
     _loops(root, robot)
     _exclusions(root, robot)
     _motors(root, robot)
+    custom = ET.SubElement(root, "custom")
+    for joint in robot.moving:
+        if math.isfinite(joint.velocity):
+            ET.SubElement(custom, "numeric", name=f"velocity {joint.name}", data=repr(float(joint.velocity)))
     return root
 
 

@@ -6,6 +6,8 @@ import math
 import os
 import warnings
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,10 @@ from wholebody.robots.formats.xml import number, numbers, text_of
 from wholebody.robots.masses import Body, repaired
 from wholebody.robots.robot import Joint, Link, Mimic, Placement, Robot, Shape, Vector, resolved_mimics
 
+DRAKE = "http://drake.mit.edu"
+WORLD, BASE = "world", "world_base"
+"""What URDF calls the link that a robot is bolted to, and what we do: MuJoCo keeps the first name to itself."""
+
 # --- reading ---------------------------------------------------------------------------------------
 
 
@@ -26,12 +32,62 @@ def read_urdf(path: Path, floating: bool | None = None, repair: bool = False) ->
     if root.tag != "robot":
         raise BadRobot(f"{path} is no URDF: its root element is <{root.tag}>, not <robot>")
     links = tuple(_link(element, path) for element in root.findall("link"))
-    joints = resolved_mimics([_joint(element) for element in root.findall("joint")])
+    rotors = _rotors(root)
+    joints = resolved_mimics([_driven(_joint(element), rotors) for element in root.findall("joint")])
     if not links:
         raise BadRobot(f"{path} describes no links")
+    links, joints, bolted = _bolted(links, joints)
     if repair:
         links = repaired(links, joints)
-    return Robot(root.get("name") or path.stem, links, tuple(joints), floating=floating is not False, source=str(path.name))
+    floats = not bolted if floating is None else floating
+    return Robot(
+        root.get("name") or path.stem,
+        links,
+        tuple(joints),
+        floating=floats,
+        may_touch=_untouchable(root, {link.name for link in links}),
+        source=path.name,
+        from_file=True,
+    )
+
+
+def _bolted(links: tuple[Link, ...], joints: list[Joint]) -> tuple[tuple[Link, ...], list[Joint], bool]:
+    """Whether a robot hangs from a link "world", which is no part of it; that link gets a name that MuJoCo permits."""
+    if not any(link.name == WORLD for link in links):
+        return links, joints, False
+    named = tuple(replace(link, name=BASE) if link.name == WORLD else link for link in links)
+    hung = [replace(joint, parent=BASE) if joint.parent == WORLD else joint for joint in joints]
+    return named, hung, True
+
+
+def _untouchable(root: ET.Element, links: set[str]) -> frozenset[frozenset[str]]:
+    """Pairs of links by <disable_collisions link1 link2>, the word of SRDF."""
+    pairs = [(each.get("link1", ""), each.get("link2", "")) for each in root.findall("disable_collisions")]
+    return frozenset(frozenset(pair) for pair in pairs if links.issuperset(pair))
+
+
+def _rotors(root: ET.Element) -> dict[str, float]:
+    """Joints with a <transmission>, and the inertia of rotor and gear where Drake's words for it are used."""
+    found: dict[str, float] = {}
+    for transmission in root.findall("transmission"):
+        figures = {"rotor_inertia": 0.0, "gear_ratio": 1.0}
+        for element in (each for actuator in transmission.findall("actuator") for each in actuator):
+            word = element.tag.removeprefix(f"{{{DRAKE}}}")
+            if word in figures:
+                where = f"transmission '{transmission.get('name', '')}'"
+                figures[word] = number(element.attrib, "value", where)
+        inertia = figures["rotor_inertia"] * figures["gear_ratio"] ** 2
+        for joint in transmission.findall("joint"):
+            name = joint.get("name", "")
+            found[name] = found.get(name, 0.0) + inertia
+    return found
+
+
+def _driven(joint: Joint, rotors: Mapping[str, float]) -> Joint:
+    """The joint with its motor; where a file has transmissions, joints without one have none."""
+    if not rotors:
+        return joint
+    return replace(joint, actuated=joint.name in rotors, rotor_inertia=rotors.get(joint.name, 0.0))
 
 
 def _vector(element: ET.Element | None, attribute: str, where: str, default: Vector = (0.0, 0.0, 0.0)) -> Vector:
@@ -48,7 +104,8 @@ def _link(element: ET.Element, path: Path) -> Link:
     where = f"link '{name}'"
     shapes = [_shape(each, where, path, collides=True) for each in element.findall("collision")]
     shapes += [_shape(each, where, path, collides=False) for each in element.findall("visual")]
-    found = tuple(shape for shape in shapes if shape is not None)
+    solid = {replace(shape, collides=False) for shape in shapes if shape is not None and shape.collides}
+    found = tuple(shape for shape in shapes if shape is not None and shape not in solid)
     inertial = element.find("inertial")
     if inertial is None:
         return Link(name, shapes=found)
@@ -126,6 +183,11 @@ def _joint(element: ET.Element) -> Joint:
         if limit is None or (limit.get("lower") is None and limit.get("upper") is None):
             raise BadRobot(f"{where} is {kind} but has no limits; give it some, or make it continuous")
         lower, upper = number(limit.attrib, "lower", where, 0.0), number(limit.attrib, "upper", where, 0.0)
+        lower, upper = _within_safety(element.find("safety_controller"), lower, upper, where)
+        if lower == upper:
+            warnings.warn(f"{where} may not move, its limits are {lower:g} to {upper:g}; it is fixed", RobotWarning, 4)
+            fixed = Joint(name, kind, *ends, at, _vector(element.find("axis"), "xyz", where, (1.0, 0.0, 0.0)))
+            return Joint(name, "fixed", *ends, Placement.of(at.matrix @ fixed.motion(lower)))
     return Joint(
         name,
         kind,
@@ -140,6 +202,15 @@ def _joint(element: ET.Element) -> Joint:
         friction=0.0 if dynamics is None else number(dynamics.attrib, "friction", where, 0.0),
         mimic=None if mimic is None else _mimic(mimic, where),
     )
+
+
+def _within_safety(element: ET.Element | None, lower: float, upper: float, where: str) -> tuple[float, float]:
+    """Limits narrowed to those that the file's own safety controller keeps, where they leave room to move."""
+    if element is None:
+        return lower, upper
+    low = max(lower, number(element.attrib, "soft_lower_limit", where, lower))
+    high = min(upper, number(element.attrib, "soft_upper_limit", where, upper))
+    return (low, high) if low < high else (lower, upper)
 
 
 def _limit(element: ET.Element | None, attribute: str, where: str) -> float:
@@ -159,12 +230,17 @@ def _mimic(element: ET.Element, where: str) -> Mimic:
 
 
 def write_urdf(robot: Robot) -> str:
-    """Write a robot as URDF, for any tool that reads it; rotor inertia and sensors have no place in it."""
-    root = ET.Element("robot", name=robot.name)
+    """Write a robot as URDF, for any tool that reads it, motors as Drake knows them; sensors have no place in it."""
+    root = ET.Element("robot", {"name": robot.name, "xmlns:drake": DRAKE})
     for link in robot.links:
         _write_link(root, link)
     for joint in robot.joints:
         _write_joint(root, joint)
+    for joint in robot.joints:
+        if joint.kind != "fixed" and joint.mimic is None and joint.actuated:
+            _write_motor(root, joint)
+    for one, other in sorted(tuple(sorted(pair)) for pair in robot.may_touch):
+        ET.SubElement(root, "disable_collisions", link1=one, link2=other)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode") + "\n"
 
@@ -223,6 +299,15 @@ def _write_joint(root: ET.Element, joint: Joint) -> None:
     if joint.mimic is not None:
         ratio, offset = repr(float(joint.mimic.ratio)), repr(float(joint.mimic.offset))
         ET.SubElement(element, "mimic", joint=joint.mimic.of, multiplier=ratio, offset=offset)
+
+
+def _write_motor(root: ET.Element, joint: Joint) -> None:
+    transmission = ET.SubElement(root, "transmission", name=joint.name)
+    ET.SubElement(transmission, "type").text = "transmission_interface/SimpleTransmission"
+    ET.SubElement(transmission, "joint", name=joint.name)
+    actuator = ET.SubElement(transmission, "actuator", name=joint.name)
+    ET.SubElement(actuator, "drake:rotor_inertia", value=repr(float(joint.rotor_inertia)))
+    ET.SubElement(actuator, "drake:gear_ratio", value="1.0")
 
 
 def _finite(limit: float) -> str:
