@@ -225,5 +225,7 @@ def _said(robot: Robot) -> Iterator[Finding]:
     if undamped:
         yield Finding("a servo without damping", undamped, "it rings", "give kv, or damping of the joint", False)
     for loop in robot.loops:
-        text = "closed in simulation; models see a tree without it"
-        yield Finding("a closed loop", (loop.one, loop.other), text, "none needed to simulate it", False)
+        text = "closed in simulation; a model is the tree"
+        yield Finding(
+            "a closed loop", (loop.one, loop.other), text, "give controllers constraints.ClosedLoop.of(model)", False
+        )
