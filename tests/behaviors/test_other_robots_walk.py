@@ -1,6 +1,7 @@
 """A robot that nothing was tuned on walks by the same controller; a leg out of reach bends no other way for it."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -75,3 +76,25 @@ def test_a_knee_never_leaps_to_its_other_side_when_an_ankle_is_at_the_end_of_its
         at, before = found, now.joints
     assert now.distance > 0.01, "the foot cannot follow so far"
     assert leapt > 0.5, "the knee's whole range would let it leap"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weak", [False, True], ids=["drives", "urdf"])
+def test_teo_walks_with_the_torques_of_its_drives_and_not_with_those_of_its_urdf(weak):
+    robot = robots.load("teo")
+    if weak:
+        feeble = {"hip_yaw": 45.0, "hip_roll": 65.0, "hip_pitch": 60.0, "ankle_pitch": 85.0, "ankle_roll": 65.0}
+        joints = tuple(replace(j, effort=feeble.get(j.name[2:], j.effort)) for j in robot.joints)
+        robot = replace(robot, joints=joints)
+    walking = Walking(robot)
+    todo = [walking.stand, lambda: walking.walk(distance=1.0), lambda: walking.turn(math.pi / 2)]
+    with Simulation(robot, sensors=SensorModel.realistic(), seed=3) as world:
+        state, reference = world.new_state(), world.new_reference()
+        while (todo or not walking.standing) and world.time < 40.0 and world.base_to_world[2, 2] > 0.6:
+            if walking.standing:
+                todo.pop(0)()
+            world.tick()
+            world.read(state)
+            walking.cycle(state, reference)
+            world.write(reference)
+        assert (world.base_to_world[2, 2] > 0.95) == (not weak)

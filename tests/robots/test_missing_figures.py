@@ -100,6 +100,7 @@ def scaled(robot, factor):
     return replace(robot, links=links, joints=joints, surfaces=surfaces, gains={}, gaps=())
 
 
+@pytest.mark.slow(but="0.1")
 @pytest.mark.parametrize("height", [0.1, 1.3, 5.0])
 def test_a_robot_of_any_size_stands_with_what_is_assumed(height):
     hubo = scaled(robots.load("hubo2plus"), height / 1.3)

@@ -58,6 +58,7 @@ def test_links_that_jam_pass_each_other_with_a_warning_and_stop_each_other_if_th
         bent(robot, "R_EB", -1.5, self_collision="usuall")
 
 
+@pytest.mark.slow(but="dreamer")
 @pytest.mark.parametrize("name", sorted(robots.names()))
 def test_none_of_our_robots_jams(name):
     assert jams(robots.load(name)) == ()
@@ -72,6 +73,7 @@ BENT = {
 }
 
 
+@pytest.mark.slow(but="dreamer")
 @pytest.mark.parametrize("name", BENT)
 def test_joints_of_ours_come_to_where_their_ranges_let_them(name):
     joint, angle = BENT[name]
@@ -80,6 +82,7 @@ def test_joints_of_ours_come_to_where_their_ranges_let_them(name):
     assert abs(bent(replace(robot, may_touch=frozenset()), joint, angle, self_collision="all") - angle) > 0.1
 
 
+@pytest.mark.slow
 def test_the_documented_goal_of_dreamers_hand_arrives():
     built = build(read("dreamer_reach"))
     with Simulation(built.robot, control_period=0.001) as simulation:
@@ -105,6 +108,7 @@ def test_the_check_of_a_file_tells_what_jams_and_exits_1(tmp_path):
     assert CliRunner().invoke(app, ["check", str(path)]).exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_leg_that_meets_the_other_one_is_the_machine():
     robot = replace(robots.load("hubo2plus"), may_touch=frozenset(), from_file=True)
     assert not any({"Body_LAR", "Body_RAR"} <= jam.links for jam in jams(robot))

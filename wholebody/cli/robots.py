@@ -14,6 +14,7 @@ from rich.color import Color
 from rich.columns import Columns
 from rich.console import Console
 from rich.markup import escape
+from rich.status import Status
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
@@ -103,7 +104,8 @@ def picture(
 @app.command()
 def show(name: options.Which, repair: options.Repair = False) -> None:
     """Show all that is known of a robot, and what is missing, estimated or chosen."""
-    robot = robots.load(name, repair=repair)
+    with _reading(name):
+        robot = robots.load(name, repair=repair)
     console = Console()
     console.print(f"[bold]{robot.title or robot.name}[/bold]", highlight=False)
     console.print(_summary(robot), highlight=False)
@@ -137,10 +139,11 @@ def check_robot(
     from wholebody.simulation.jamming import jams
 
     console = Console(soft_wrap=True)
-    found = list(robots.findings(name, repair=repair))
-    with Console(stderr=True).status("looking for links that jam"), warnings.catch_warnings():
+    with _reading(name) as status, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "(?s).*lacks what is dangerous to lack")
+        found = list(robots.findings(name, repair=repair))
         robot = robots.load(name, repair=repair)
+        status.update("looking for links that jam")
         found += [jam.finding for jam in jams(robot, samples)]
     table = Table("", "what", box=None, pad_edge=False)
     for heading in ("where", "assumed", "remedy"):
@@ -154,6 +157,11 @@ def check_robot(
     console.print(f"{robot.name}: {dangers} dangers, {len(found) - dangers} notes", highlight=False)
     if dangers:
         raise typer.Exit(1)
+
+
+def _reading(name: str) -> Status:
+    """What is to be seen while a file is read, which takes seconds if it has large meshes."""
+    return Console(stderr=True).status(f"reading {name}")
 
 
 def _where(names: tuple[str, ...]) -> str:
@@ -171,7 +179,8 @@ def export(
     """Write a robot as URDF or MJCF, for other tools."""
     if urdf is None and mjcf is None:
         raise BadRobot("say what to write: --urdf FILE, --mjcf FILE, or both")
-    robot = robots.load(name, repair=repair)
+    with _reading(name):
+        robot = robots.load(name, repair=repair)
     for path, write in ((urdf, write_urdf), (mjcf, write_mjcf)):
         if path is not None:
             path.write_text(write(robot))

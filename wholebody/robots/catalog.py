@@ -61,7 +61,7 @@ def load(name_or_path: str | Path, floating: bool | None = None, repair: bool = 
 def load_apart(name_or_path: str) -> Robot:
     """Load a robot as load() does, but files of others in a process that ends: the daemon loads no MuJoCo, ever."""
     name = str(name_or_path)
-    if name in OURS or name in plugins.names(KIND) or plugins.is_in_file(name):
+    if name in OURS or name in plugins.names(KIND) or plugins.is_in_file(name) or not Path(name).is_file():
         return load(name)
     code = "import pickle, sys; from wholebody import robots; pickle.dump(robots.load(sys.argv[1]), sys.stdout.buffer)"
     made = subprocess.run([sys.executable, "-c", code, name], stdout=subprocess.PIPE, check=False)
