@@ -1,6 +1,8 @@
 """What is dangerous to lack in a file gets a safe figure, a warning with the remedy, and exit code 1 of a check."""
 
 import math
+import subprocess
+import sys
 import warnings
 from dataclasses import replace
 
@@ -210,3 +212,15 @@ def test_a_urdf_that_hangs_from_the_world_is_bolted_and_can_be_simulated(tmp_pat
     assert not robot.floating
     Simulation(robot).tick()
     assert robots.Robot("free", robot.links, robot.joints).floating
+
+
+@pytest.mark.slow
+def test_a_command_says_a_warning_once_and_without_lines_of_code(tmp_path):
+    path = tmp_path / "hubo.urdf"
+    path.write_text(write_urdf(bare(robots.load("minihubo"), effort=math.inf)))
+    command = [sys.executable, "-m", "wholebody.cli", "sim", str(path), "--seconds", "0.1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    told = [line for line in done.stderr.splitlines() if "lacks what is dangerous to lack" in line]
+    assert len(told) == 1
+    assert told[0].startswith("wholebody: hubo.urdf lacks")
+    assert "robots.load(" not in done.stderr

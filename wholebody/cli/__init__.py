@@ -9,6 +9,7 @@ A command is a function, or a Typer application of several, found by the entry p
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,7 +31,15 @@ PANELS = {
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one message, not a traceback."""
+    """Run the command line; an error of ours is one message, not a traceback, and so is a warning."""
+    said: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        if (text := f"wholebody: {message}") not in said:
+            print(text, file=sys.stderr)
+        said.add(text)
+
+    warnings.showwarning = show
     try:
         application(sys.argv[1:2])()
     except WholebodyError as error:
