@@ -69,7 +69,7 @@ class Simulation:
         around = scenes.named(scene) if isinstance(scene, str) else scene
         self._world = partial(World, scene=around, step=step, ankles=ankles)
         world = self._world(robot)
-        self._simulated = colliding_as_chosen(world, self_collision)
+        self._simulated = colliding_as_chosen(world, self_collision, physics)
         below = ground.depth_of_a_bolted_robot(world)
         if self._simulated is not robot or below > 0:
             self._world = partial(self._world, below=below)
