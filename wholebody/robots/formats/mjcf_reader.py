@@ -12,6 +12,7 @@ import numpy as np
 from wholebody.errors import BadRobot, RobotWarning
 from wholebody.robots.formats import mjcf_parts as read
 from wholebody.robots.formats.mjcf_model import Compiled, compiled, placed
+from wholebody.robots.formats.mjcf_shapes import shapes
 from wholebody.robots.masses import repaired
 from wholebody.robots.robot import Array, Joint, Link, Placement, Robot, Vector
 
@@ -78,7 +79,7 @@ def _tree(file: Compiled, root: int) -> Tree:
         if model.body_rootid[body] != root:
             continue
         name = tree.names[body] = file.name("body", body) or f"body_{body}"
-        link = Link(name, shapes=tuple(read.shapes(file, body, name)))
+        link = Link(name, shapes=tuple(shapes(file, body, name)))
         if not (tree.floating and body == root):
             at = placed(model.body_pos[body], model.body_quat[body])
             _hang(tree, name, tree.names.get(int(model.body_parentid[body]), BASE), at, body)
