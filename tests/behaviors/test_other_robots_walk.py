@@ -12,7 +12,7 @@ from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.kinematics import ClosedForm
 from wholebody.locomotion.walking.gait import SOLES
-from wholebody.locomotion.walking.legs import Legs
+from wholebody.locomotion.walking.legs import Legs, leg as walking_leg
 from wholebody.model import Model
 from wholebody.simulation import SensorModel, Simulation
 
@@ -63,7 +63,7 @@ def test_a_knee_never_leaps_to_its_other_side_when_an_ankle_is_at_the_end_of_its
     legs = Legs(Model(robots.load("teo")))
     seen = legs.seen_from_pelvis()
     goal = seen.placement(legs.model.surface(SOLES[1])).copy()
-    ground, leg = goal[2, 3], legs.chains[1]
+    ground, leg = goal[2, 3], walking_leg(legs.model.robot, SOLES[1])
     free = ClosedForm.of(legs.model.robot, legs.model.robot.root, "right_sole")
     at = before = legs.joints[legs.columns[1]].copy()
     leapt = 0.0

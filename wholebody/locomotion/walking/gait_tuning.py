@@ -8,21 +8,25 @@ acceleration (Eq. 3.16, Fig. 3.26) is the other choice of a path, and has its mi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from wholebody.errors import BadGait
+from wholebody.errors import BadFootsteps, BadGait
+from wholebody.kinematics import Collisions
+from wholebody.kinematics.collision import link_pairs
 from wholebody.locomotion.balance.stabilizers import as_planned
-from wholebody.locomotion.walking.footsteps import Feet, Place, to_place
+from wholebody.locomotion.walking.footsteps import Feet, Footstep, Place, in_place, to_place
 from wholebody.locomotion.walking.gait import SOLES, Gait
-from wholebody.locomotion.walking.legs import Legs
+from wholebody.locomotion.walking.legs import Legs, leg_joints, load_on_one_leg
 from wholebody.locomotion.walking.pattern import Pattern
 from wholebody.locomotion.walking.swing import Swing
 from wholebody.locomotion.walking.walker import Walker
 from wholebody.model import DoublePendulum, Model
 from wholebody.model.layout import Array
+from wholebody.model.snapshot import Snapshot
 from wholebody.motion import via_cubic
 
 SAMPLES = 120
@@ -154,39 +158,136 @@ INTERVAL = 0.01
 """s from one look at the joints to the next."""
 SHARE = 0.85
 """Of the velocity that joints can have; the rest is for balance."""
+EASY, HIGHEST = 0.8, 6
+"""Share of its effort limit that a joint may need on one leg; and how often the body is raised by half a percent."""
+STRAIGHTEST = 0.3
+"""rad: how far knees stay bent on the longest step, if they stand bent twice as far."""
 SHORTEST = 0.2
 """Of the length that was asked for: a robot that cannot do that much walks so, and its joints lag."""
+GROWN = 0.0
+"""Share by which the shapes of legs are grown that are not to touch."""
+LEAST_TURN = 0.2
+"""Of the turn of a step that was asked for."""
+OUT_OF_REACH = 1e-3
+"""m: a sole that stays further from where it is to be is out of the legs' reach."""
 ROUNDS = 5
-"""Of halving the interval in which the longest step is."""
+"""Of halving the interval in which the longest step, or the widest turn, is."""
 
 
 def fit(walker: Walker) -> None:
-    """Shorten the steps of a robot's gait, at leisure and in need, to what its joints can follow."""
-    gait, legs = walker.gait, Legs(walker.model)
-    if needed_speed(legs, gait, walker.pattern.feet, gait.limits.length) <= SHARE:
+    """Fit a robot's gait to what its legs can do: how high it stands, how long its steps are, how far they turn."""
+    gait = replace(walker.gait, height=easy_height(walker.model, walker.gait))
+    legs, feet, length = Legs(walker.model), walker.pattern.feet, gait.limits.length
+    share = _most(lambda share: steps_easily(legs, gait, feet, length * share), SHORTEST)
+    turned = _most(turns_freely(legs, gait, feet), LEAST_TURN)
+    if share == turned == 1.0 and gait.height == walker.gait.height:
         return
-    share, too_much = SHORTEST, 1.0
+    limits = gait.limits
+    limits = replace(limits, length=length * share, in_need=limits.in_need * share, turn=limits.turn * turned)
+    walker.gait = replace(gait, limits=limits)
+    walker.pattern = Pattern(walker.gait, feet)
+
+
+def easy_height(model: Model, gait: Gait) -> float:
+    """The height of the centre of mass at which no joint is near its effort limit on one leg: knees bent less.
+
+    The gait's own height, if that is easy enough, or if standing higher does not help.
+    """
+    for height in gait.height * (1.0 + 0.005 * np.arange(HIGHEST)):
+        if load_on_one_leg(model, replace(gait, height=float(height))).share <= EASY:
+            return float(height)
+    return gait.height
+
+
+def _most(fits: Callable[[float], bool], least: float) -> float:
+    """The greatest share, up to 1, with which something fits; the least, if that does not."""
+    if fits(1.0):
+        return 1.0
+    share, too_much = least, 1.0
     for _ in range(ROUNDS):
         half = (share + too_much) / 2
-        fits = needed_speed(legs, gait, walker.pattern.feet, gait.limits.length * half) <= SHARE
-        share, too_much = (half, too_much) if fits else (share, half)
-    limits = replace(gait.limits, length=gait.limits.length * share, in_need=gait.limits.in_need * share)
-    walker.gait = replace(gait, limits=limits)
-    walker.pattern = Pattern(walker.gait, walker.pattern.feet)
+        share, too_much = (half, too_much) if fits(half) else (share, half)
+    return share
 
 
-def needed_speed(legs: Legs, gait: Gait, feet: Feet, length: float) -> float:
-    """The greatest share of its velocity limit that a joint of the legs needs in some steps of a length, as planned."""
-    pattern = Pattern(gait, feet)
-    pattern.follow(to_place(feet, Place(STEPS * length, 0.0, 0.0), replace(gait.limits, length=length)), 0.0)
+def steps_easily(legs: Legs, gait: Gait, feet: Feet, length: float) -> bool:
+    """Whether joints follow steps of a length, and knees stay bent: a straight leg has nothing left for balance."""
+    least = min(STRAIGHTEST, 0.5 * float(np.abs(legs.model.posture("stand")[7:][legs.knees]).min()))
+    needs = needed(legs, gait, feet, length)
+    return needs.speed <= SHARE and needs.knee >= least
+
+
+class Needs(NamedTuple):
+    """What planned steps need of legs: the greatest share of a joint's velocity limit; the least bend of a knee, rad."""
+
+    speed: float
+    knee: float
+
+
+def needed(legs: Legs, gait: Gait, feet: Feet, length: float) -> Needs:
+    """What some steps of a length need."""
+    steps = to_place(feet, Place(STEPS * length, 0.0, 0.0), replace(gait.limits, length=length))
     columns = np.concatenate(legs.columns)
-    limits = np.array([legs.model.robot.moving[column].velocity for column in columns])
-    most, before = 0.0, None
-    for time in np.arange(0.0, gait.begin + (STEPS + 1) * gait.step_time, INTERVAL):
-        command = as_planned(pattern.at(float(time)))
-        legs.balance(command.com, command.rotation, command.soles)
+    fastest = np.array([legs.model.robot.moving[column].velocity for column in columns])
+    speed, knee, before = 0.0, np.inf, None
+    for time, _ in rehearsed(legs, gait, feet, steps, INTERVAL):
         joints = legs.joints[columns]
         if before is not None and time > 0.1:
-            most = max(most, float(np.max(np.abs(joints - before) / limits)) / INTERVAL)
+            speed = max(speed, float(np.max(np.abs(joints - before) / fastest)) / INTERVAL)
+            knee = min(knee, float(np.abs(legs.joints[legs.knees]).min()))
         before = joints
-    return most
+    return Needs(speed, knee)
+
+
+def turns_freely(legs: Legs, gait: Gait, feet: Feet) -> Callable[[float], bool]:
+    """Whether steps turned by a share of the gait's are within the range of the hips and keep the legs apart.
+
+    What steps on the spot cannot reach either is no fault of the turn.
+    """
+    touching, often = Touching(legs.model), 3 * INTERVAL
+    on_the_spot = rehearsed(legs, gait, feet, in_place(feet, STEPS, gait.limits), often)
+    farthest = OUT_OF_REACH + max(legs.reach for _ in on_the_spot)
+
+    def fits(share: float) -> bool:
+        limits = replace(gait.limits, turn=gait.limits.turn * share)
+        for angle in (STEPS * limits.turn, -STEPS * limits.turn):
+            try:
+                steps = to_place(feet, Place(0.0, 0.0, angle), limits)
+            except BadFootsteps:  # feet that have no room to turn, which whoever asks for a turn is told
+                continue
+            for _, seen in rehearsed(legs, gait, feet, steps, often):
+                if legs.reach > farthest or touching.at(seen):
+                    return False
+        return True
+
+    return fits
+
+
+class Touching:
+    """Whether the legs touch each other: links of one with links of the other, but for those that do in "stand"."""
+
+    def __init__(self, model: Model) -> None:
+        robot = model.robot
+        left, right = ({joint.child for joint in robot.moving if joint.name in names} for names in leg_joints(robot))
+        pairs = link_pairs(robot, ())
+        others = {tuple(sorted(pair)) for pair in pairs if not (set(pair) & left and set(pair) & right)}
+        self._collisions: Collisions | None = None
+        if len(others) < len(pairs):
+            found = Collisions(model, GROWN, ignore=others)
+            stands = {(touch.one, touch.other) for touch in found.check(model.posture("stand"))}
+            self._collisions = Collisions(model, GROWN, ignore=others | stands) if stands else found
+
+    def at(self, seen: Snapshot) -> bool:
+        """Whether they do so here."""
+        return self._collisions is not None and self._collisions.collides(seen)
+
+
+def rehearsed(
+    legs: Legs, gait: Gait, feet: Feet, steps: Sequence[Footstep], interval: float
+) -> Iterator[tuple[float, Snapshot]]:
+    """The legs, instant by instant, as they take steps as planned."""
+    pattern = Pattern(gait, feet)
+    pattern.follow(steps, 0.0)
+    for time in np.arange(0.0, gait.begin + (len(steps) + 1) * gait.step_time, interval):
+        command = as_planned(pattern.at(float(time)))
+        yield float(time), legs.balance(command.com, command.rotation, command.soles)
