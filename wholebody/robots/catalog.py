@@ -14,6 +14,7 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from wholebody import plugins
@@ -21,11 +22,12 @@ from wholebody.errors import BadConfiguration, BadRobot, RobotWarning, UnknownNa
 from wholebody.robots.description import read_description
 from wholebody.robots.formats.mjcf_reader import read_mjcf
 from wholebody.robots.formats.urdf import read_urdf
+from wholebody.robots.inference import inferred
 from wholebody.robots.missing import Finding, completed
 from wholebody.robots.robot import Robot
 
 KIND = "robots"
-READERS = {".yaml": read_description, ".urdf": read_urdf, ".xml": read_mjcf, ".mjcf": read_mjcf}
+READERS = {".urdf": read_urdf, ".xml": read_mjcf, ".mjcf": read_mjcf}
 OURS = {path.stem: path for path in (Path(__file__).parent / "descriptions").glob("*.yaml")}
 
 
@@ -46,16 +48,28 @@ def load(name_or_path: str | Path, floating: bool | None = None, repair: bool = 
         robot = _installed(name)
         return robot if floating in (None, robot.floating) else replace(robot, floating=bool(floating))
     path = OURS.get(name, Path(name))
-    robot = _read(name, path, floating, repair)
-    if path.suffix == ".yaml":
-        return robot
+    if path.suffix == ".yaml" and path.is_file():
+        return read_description(path, floating, repair, partial(_read, repair=repair), partial(_finished, path))
+    return _finished(path, _read(path, floating, repair))
+
+
+def findings(path: str | Path, repair: bool = False) -> tuple[Finding, ...]:
+    """What a file does not say of its robot: what is assumed instead, the remedy, and whether it is dangerous."""
+    file = OURS.get(str(path), Path(path))
+    if file.suffix == ".yaml" and file.is_file():
+        return completed(read_description(file, None, repair, partial(_read, repair=repair)))[1]
+    return completed(_read(file, None, repair))[1]
+
+
+def _finished(path: Path, robot: Robot) -> Robot:
+    """With safe figures for what is dangerous to lack, and a warning that names it; and with what can be inferred."""
     robot, found = completed(robot)
     dangers = [each for each in found if each.danger]
     if dangers:
         some = "; ".join(str(each) for each in dangers)
         remedy = f"wholebody robots check {path} says what to do"
-        warnings.warn(f"{path.name} lacks what is dangerous to lack: {some}. {remedy}", RobotWarning, stacklevel=2)
-    return robot
+        warnings.warn(f"{path.name} lacks what is dangerous to lack: {some}. {remedy}", RobotWarning, stacklevel=3)
+    return inferred(robot)
 
 
 def load_apart(name_or_path: str) -> Robot:
@@ -71,16 +85,12 @@ def load_apart(name_or_path: str) -> Robot:
     return robot
 
 
-def findings(path: str | Path, repair: bool = False) -> tuple[Finding, ...]:
-    """What a file does not say of its robot: what is assumed instead, the remedy, and whether it is dangerous."""
-    return completed(_read(str(path), OURS.get(str(path), Path(path)), None, repair))[1]
-
-
-def _read(name: str, path: Path, floating: bool | None, repair: bool) -> Robot:
-    """A robot as its file says it is."""
-    if path.suffix not in READERS and not path.exists():
-        raise UnknownName("robot", name, names())
-    if path.suffix not in READERS:
+def _read(path: Path, floating: bool | None = None, repair: bool = False) -> Robot:
+    """A robot as its URDF or MJCF says it is."""
+    known = (*READERS, ".yaml")
+    if path.suffix not in known and not path.exists():
+        raise UnknownName("robot", str(path), names())
+    if path.suffix not in known:
         raise BadRobot(f"{path} is neither a URDF (.urdf) nor an MJCF file (.xml), nor a description (.yaml)")
     if not path.is_file():
         raise BadRobot(f"there is no file {path}")

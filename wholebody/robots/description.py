@@ -18,39 +18,96 @@
 What is not said is zero, or no limit; a joint without an axis is fixed. `lumps` of a link are masses that its figures
 lack, spread evenly over a shape. A file of `variant_of`, `title` and `locked` (patterns) is another robot with joints
 locked at zero.
+
+A file of `base`, the path of a URDF or MJCF, has links and joints from there, and says the rest: all entries above,
+except that `joints` changes figures of joints (range, velocity, effort, rotor_inertia, damping, friction) by patterns
+of their names, and `surfaces` may have an `outline` of corners instead of a size. What neither says is inferred.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import reduce
 from operator import add
 from pathlib import Path
 from typing import Any, TypeVar
 
-from wholebody.errors import BadRobot
+from wholebody.errors import BadConfiguration, BadRobot, UnknownName
 from wholebody.files import yaml_of
+from wholebody.parameters.documents import Place, read_document
 from wholebody.robots.masses import Body, of_shape, repaired
 from wholebody.robots.robot import Coupling, Gain, Joint, Link, Mimic, Placement, Robot, Sensor, Shape, Surface, Vector
 
 Made = TypeVar("Made")
 Value = TypeVar("Value")
+Reader = Callable[[Path], Robot]
 LIMITLESS = (float("-inf"), float("inf"))
 NOTHING: Mapping[str, Any] = {}
+FIGURES = ("range", "velocity", "effort", "rotor_inertia", "damping", "friction")
+SAID = (
+    *("title", "source", "groups", "rotor_inertias", "gains", "surfaces", "sensors", "postures", "may_touch"),
+    *("couplings", "gaps", "links", "joints", "drivers", "published_mass", "floating"),
+)
+BASED = ("base", *(each for each in SAID if each != "links"))
+VARIED = ("variant_of", "title", "locked")
 
 
-def read_description(path: Path, floating: bool | None = None, repair: bool = False) -> Robot:
-    """Read a robot from a YAML file; BadRobot names the entry that is wrong."""
+class Wrong(Exception):
+    """What is wrong with an entry of a file, and which."""
+
+    def __init__(self, place: Place, text: str) -> None:
+        super().__init__(text)
+        self.place = place
+
+
+def read_description(
+    path: Path,
+    floating: bool | None = None,
+    repair: bool = False,
+    read: Reader | None = None,
+    finish: Callable[[Robot], Robot] = lambda robot: robot,
+) -> Robot:
+    """Read a robot from a YAML file; BadRobot names the line and the entry that is wrong.
+
+    `read` reads a base, and `finish` adds what neither says.
+    """
     document = yaml_of(path, BadRobot)
     if not isinstance(document, Mapping):
         raise BadRobot(f"{path} is no description of a robot: it has no entries")
-    if "variant_of" in document:
-        robot = _made(str(path), lambda **given: _variant(path, **given), document)
-    else:
-        robot = _made(str(path), lambda **given: _robot(path.stem, repair, **given), document)
+    try:
+        robot = _described(path, document, repair, read)
+        robot = finish(robot) if "base" in document else robot
+    except Wrong as wrong:
+        raise BadRobot(f"{_where(path, wrong.place)}: {wrong}") from None
     return robot if floating in (None, robot.floating) else replace(robot, floating=bool(floating))
+
+
+def _described(path: Path, document: Mapping[str, Any], repair: bool, read: Reader | None) -> Robot:
+    for kind, known in (("variant_of", VARIED), ("base", BASED)):
+        if kind in document:
+            break
+    else:
+        kind, known = "links", SAID
+    for key in document:
+        if key not in known:
+            near = get_close_matches(str(key), known, 1)
+            raise Wrong((key,), f"unknown entry '{key}'; say {' or '.join(near) or ', '.join(known)}")
+    if kind == "variant_of":
+        return _made(str(path), (), lambda **given: _variant(path, **given), document)
+    if kind == "base":
+        return _based(path, document, repair, read)
+    return _made(str(path), (), lambda **given: _robot(path.stem, repair, **given), document)
+
+
+def _where(path: Path, place: Place) -> str:
+    """File and line of an entry."""
+    try:
+        return read_document(path).where(place)
+    except BadConfiguration:
+        return str(path)
 
 
 def _variant(path: Path, *, variant_of: str, title: str, locked: str) -> Robot:
@@ -65,48 +122,140 @@ def _robot(
     *,
     links: Mapping[str, Any],
     joints: Mapping[str, Any],
-    groups: Mapping[str, str] = NOTHING,
-    rotor_inertias: Mapping[str, float] = NOTHING,
-    gains: Mapping[str, Any] = NOTHING,
-    surfaces: Mapping[str, Any] = NOTHING,
-    sensors: Mapping[str, Any] = NOTHING,
-    postures: Mapping[str, Mapping[str, float]] = NOTHING,
-    may_touch: Sequence[Sequence[str]] = (),
     couplings: Sequence[Mapping[str, Any]] = (),
-    gaps: Sequence[str] = (),
-    **more: Any,
+    **said: Any,
 ) -> Robot:
-    made, jointed = _all("link", _link, links), _all("joint", _joint, joints)
-    rotors = _by_pattern([joint.name for joint in jointed], rotor_inertias)
-    moving = [joint for joint in jointed if joint.kind != "fixed" and joint.mimic is None]
-    stiff = _by_pattern([joint.name for joint in moving if joint.actuated], gains)
-    return Robot(
+    made, jointed = _all("link", "links", _link, links), _all("joint", "joints", _joint, joints)
+    bare = Robot(
         name,
         repaired(made, jointed) if repair else made,
-        tuple(replace(joint, rotor_inertia=float(rotors.get(joint.name, 0.0))) for joint in jointed),
-        groups={group: _matching([joint.name for joint in moving], patterns) for group, patterns in groups.items()},
-        surfaces=_all("surface", _surface, surfaces),
-        sensors=_all("sensor", _sensor, sensors),
-        postures={name: {joint: float(at) for joint, at in (each or {}).items()} for name, each in postures.items()},
-        gains={joint: _made(f"gains of '{joint}'", _gain, given) for joint, given in stiff.items()},
-        may_touch=frozenset(frozenset(pair) for pair in may_touch),
+        jointed,
         couplings=tuple(Coupling(**each) for each in couplings),
-        gaps=tuple(gaps),
-        **more,
+    )
+    return _told(bare, said)
+
+
+# --- on top of a URDF or MJCF ----------------------------------------------------------------------
+
+
+def _based(path: Path, document: Mapping[str, Any], repair: bool, read: Reader | None) -> Robot:
+    """The robot of a base file, told otherwise where this one says so; what neither says is inferred."""
+    base = path.parent / str(document["base"])
+    if read is None or base.suffix not in (".urdf", ".xml", ".mjcf"):
+        raise Wrong(("base",), f"'{document['base']}' is no URDF (.urdf) and no MJCF (.xml)")
+    if not base.is_file():
+        raise Wrong(("base",), f"there is no file {base}")
+    robot = read(base)
+    figures = document.get("joints") or NOTHING
+    joints = _by_pattern_of_figures(robot, figures)
+    said = {key: value for key, value in document.items() if key not in ("base", "joints") and value is not None}
+    couplings = tuple(Coupling(**each) for each in said.pop("couplings", ()))
+    robot = replace(robot, name=path.stem, joints=joints, couplings=couplings or robot.couplings, source=robot.source)
+    return _told(robot, said)
+
+
+def _by_pattern_of_figures(robot: Robot, figures: Mapping[str, Any]) -> tuple[Joint, ...]:
+    """The joints with the figures that are told by patterns of their names."""
+    names, told = [joint.name for joint in robot.joints], dict[str, dict[str, Any]]()
+    for patterns, given in figures.items():
+        place: Place = ("joints", patterns)
+        for key in given:
+            if key not in FIGURES:
+                raise Wrong((*place, key), f"unknown figure '{key}' of joints; known: {', '.join(FIGURES)}")
+        for name in _known(names, patterns, place, "joint"):
+            told[name] = {**given, **told.get(name, {})}
+    return tuple(_with_figures(joint, told[joint.name]) if joint.name in told else joint for joint in robot.joints)
+
+
+def _with_figures(joint: Joint, given: Mapping[str, Any]) -> Joint:
+    numbers = {key: float(value) for key, value in given.items() if key != "range"}
+    if "range" in given:
+        numbers |= dict(zip(("lower", "upper"), map(float, given["range"]), strict=True))
+    return replace(joint, **numbers)  # type: ignore[arg-type]
+
+
+def _known(names: Sequence[str], patterns: str, place: Place, what: str) -> tuple[str, ...]:
+    """The names that match patterns; Wrong if none does."""
+    found = _matching(names, patterns)
+    if not found:
+        near = get_close_matches(patterns, names, 1)
+        raise Wrong(place, f"no {what} matches '{patterns}'" + (f"; closest: '{near[0]}'" if near else ""))
+    return found
+
+
+def _told(robot: Robot, said: Mapping[str, Any]) -> Robot:
+    """The robot with what a file says besides links and joints; what the robot has of the same name goes."""
+    rotors = _by_pattern([joint.name for joint in robot.joints], said.get("rotor_inertias", NOTHING))
+    joints = tuple(replace(j, rotor_inertia=float(rotors[j.name])) if j.name in rotors else j for j in robot.joints)
+    actuated = [joint.name for joint in robot.moving if joint.actuated]
+    stiff = _by_pattern(actuated, said.get("gains", NOTHING))
+    groups = {
+        group: _known(robot.joint_names, patterns, ("groups", group), "joint") if patterns else ()
+        for group, patterns in said.get("groups", NOTHING).items()
+    }
+    postures = {
+        name: {joint: float(at) for joint, at in (each or {}).items()}
+        for name, each in said.get("postures", NOTHING).items()
+    }
+    surfaces = _all("surface", "surfaces", _surface, said.get("surfaces", NOTHING))
+    sensors = _all("sensor", "sensors", _sensor, said.get("sensors", NOTHING))
+    _check_links(robot, surfaces, sensors)
+    more = {key: said[key] for key in ("title", "source", "drivers", "published_mass", "floating") if key in said}
+    gaps, pairs = tuple(said.get("gaps", ())), said.get("may_touch", ())
+    return _made(
+        "the robot",
+        (),
+        lambda **given: replace(robot, **given),
+        {
+            "joints": joints,
+            "groups": {**robot.groups, **groups},
+            "surfaces": _over(robot.surfaces, surfaces),
+            "sensors": _over(_unless_told(robot.sensors, sensors), sensors),
+            "postures": {**robot.postures, **postures},
+            "gains": {**robot.gains, **{j: _made(f"gains of '{j}'", ("gains",), _gain, g) for j, g in stiff.items()}},
+            "may_touch": robot.may_touch | frozenset(frozenset(pair) for pair in pairs),
+            "gaps": (*robot.gaps, *gaps),
+            **more,
+        },
     )
 
 
-def _all(what: str, make: Callable[..., Made], entries: Mapping[str, Any]) -> tuple[Made, ...]:
-    return tuple(_made(f"{what} '{name}'", make, {"name": name, **(given or {})}) for name, given in entries.items())
+def _check_links(robot: Robot, surfaces: Iterable[Surface], sensors: Iterable[Sensor]) -> None:
+    for key, each in (*(("surfaces", x) for x in surfaces), *(("sensors", x) for x in sensors)):
+        try:
+            robot.link(each.link)  # type: ignore[attr-defined]
+        except UnknownName as error:
+            raise Wrong((key, each.name, "link"), str(error)) from None  # type: ignore[attr-defined]
 
 
-def _made(what: str, make: Callable[..., Made], given: Mapping[str, Any]) -> Made:
+def _over(old: tuple[Made, ...], new: tuple[Made, ...]) -> tuple[Made, ...]:
+    """The new ones, and the old ones of other names."""
+    names = {each.name for each in new}  # type: ignore[attr-defined]
+    return (*new, *(each for each in old if each.name not in names))  # type: ignore[attr-defined]
+
+
+def _unless_told(old: tuple[Sensor, ...], new: tuple[Sensor, ...]) -> tuple[Sensor, ...]:
+    """Sensors of the base; its IMUs only if none is told."""
+    told = any(each.kind == "imu" for each in new)
+    return tuple(each for each in old if not (told and each.kind == "imu"))
+
+
+# --- entries ---------------------------------------------------------------------------------------
+
+
+def _all(what: str, key: str, make: Callable[..., Made], entries: Mapping[str, Any]) -> tuple[Made, ...]:
+    return tuple(
+        _made(f"{what} '{name}'", (key, name), make, {"name": name, **(given or {})}) for name, given in entries.items()
+    )
+
+
+def _made(what: str, place: Place, make: Callable[..., Made], given: Mapping[str, Any]) -> Made:
     try:
         return make(**given)
     except BadRobot:
         raise
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise BadRobot(f"{what} cannot be read: {error}") from error
+        raise Wrong(place, f"{what} cannot be read: {error}") from error
 
 
 def _placement(values: Sequence[float]) -> Placement:
@@ -157,9 +306,18 @@ def _joint(
     return replace(joint, mimic=None if mimic is None else Mimic(mimic), **numbers)
 
 
-def _surface(name: str, link: str, at: Sequence[float], size: Sequence[float]) -> Surface:
-    x, y = (float(each) / 2 for each in size)
-    return Surface(name, link, _placement(at), ((x, y), (-x, y), (-x, -y), (x, -y)))
+def _surface(
+    name: str,
+    link: str,
+    at: Sequence[float],
+    size: Sequence[float] | None = None,
+    outline: Sequence[Sequence[float]] | None = None,
+) -> Surface:
+    if outline is None:
+        x, y = (float(each) / 2 for each in size or ())
+        return Surface(name, link, _placement(at), ((x, y), (-x, y), (-x, -y), (x, -y)))
+    corners = [tuple(map(float, corner)) for corner in outline]
+    return Surface(name, link, _placement(at), tuple((x, y) for x, y in corners))
 
 
 def _sensor(name: str, kind: str, link: str, at: Sequence[float] = ()) -> Sensor:

@@ -195,6 +195,16 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class Inference:
+    """Something that a robot's file does not say and that was concluded: what, from what, and how sure that is, 0 to 1."""
+
+    what: str
+    found: str
+    reason: str
+    confidence: float
+
+
+@dataclass(frozen=True)
 class Robot:
     """A robot as data, checked when it is made.
 
@@ -217,6 +227,7 @@ class Robot:
     may_touch: frozenset[frozenset[str]] = frozenset()  # pairs of links whose contact is no collision
     published_mass: float | None = None
     source: str = ""
+    inferred: tuple[Inference, ...] = ()  # what its file does not say
     gaps: tuple[str, ...] = ()  # figures that are missing, estimated or chosen by us
     from_file: bool = False  # of others: whether its links can pass each other, nobody has seen
 

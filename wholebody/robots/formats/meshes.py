@@ -36,15 +36,21 @@ def unreadable(path: Path) -> str | None:
 
 def bounds(path: Path) -> tuple[Array, Array]:
     """The lowest and highest corner of a mesh, in its own frame; BadRobot if it is of no kind that we can read."""
+    found = points(path)
+    return found.min(axis=0), found.max(axis=0)
+
+
+def points(path: Path) -> Array:
+    """The points of a mesh, n × 3, in its own frame; BadRobot if it is of no kind that we can read."""
     readers = {".stl": _stl_points, ".dae": _dae_points, ".obj": _obj_points}
     reader = readers.get(path.suffix.lower())
     try:
-        points = np.zeros((0, 3)) if reader is None else reader(path)
+        found = np.zeros((0, 3)) if reader is None else reader(path)
     except (ValueError, IndexError, ET.ParseError) as error:
         raise BadRobot(f"mesh {path} cannot be read: {error}; convert it to a binary STL") from error
-    if not len(points) or not np.isfinite(points).all():
+    if not len(found) or not np.isfinite(found).all():
         raise BadRobot(f"mesh {path} has no points that can be read; convert it to a binary STL")
-    return points.min(axis=0), points.max(axis=0)
+    return found
 
 
 def triangles(path: Path) -> Array:
