@@ -35,6 +35,7 @@ from wholebody.locomotion.walking.footsteps import (
     first_side,
     in_place,
     to_place,
+    within,
 )
 from wholebody.locomotion.walking.gait import SOLES, Gait, need_soles
 from wholebody.locomotion.walking.pattern import Pattern
@@ -349,12 +350,7 @@ class Walking:
         pattern.follow(self._within((step,), self._last_feet), self._time, keep=len(steps))
 
     def _within(self, steps: Sequence[Footstep], feet: Feet) -> tuple[Footstep, ...]:
-        """Steps that were planned from between the feet, with what is too far from feet that stand uneven cut off."""
-        limits, kept = replace(self._limits, in_need=0.0), list[Footstep]()
-        for step in steps:
-            kept.append(limits.kept(step, feet.of(OTHER[step.side])))
-            feet = feet.after(kept[-1])
-        return tuple(kept)
+        return within(steps, feet, self._limits)
 
     def _next(self, step: Footstep, velocity: Velocity) -> Footstep:
         body = self._body_beside(step).moved(velocity, self.walker.gait.step_time)

@@ -201,7 +201,7 @@ def _hull(link: str, shape: Shape, growth: float) -> Solid:
     """The convex hull of a mesh: it fills hollows, so it can touch where the mesh would not."""
     if shape.kind != "mesh" or shape.mesh is None:
         raise BadRobot(f"link '{link}': a shape of kind '{shape.kind}' cannot be checked for collisions")
-    points = meshes.triangles(shape.mesh).reshape(-1, 3) * shape.size
+    points = meshes.points(shape.mesh) * shape.size
     centre = (points.min(axis=0) + points.max(axis=0)) / 2
     points = growth * (points - centre)
     model = coal.BVHModelOBBRSS()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -21,8 +21,8 @@ Side = Literal["left", "right"]
 Support = Side | Literal["both"]
 OUTWARD: dict[Side, float] = {"left": 1.0, "right": -1.0}
 OTHER: dict[Side, Side] = {"left": "right", "right": "left"}
-SLACK = 1e-9
-"""m or rad. By which a step may be beyond a limit: by rounding."""
+SLACK = 1e-6
+"""m or rad. By which a step may be beyond a limit: by rounding, and by soles that do not quite point ahead."""
 MOST_STEPS = 200
 """In one order: all of them are planned within one cycle, before the daemon takes the controller for silent."""
 
@@ -271,6 +271,15 @@ def to_place(feet: Feet, goal: Place, limits: StepLimits, first: Side | None = N
     steps = along(body, whole, 1.0 / count, count, limits.spacing, begin)
     closing = beside_body(body.moved(whole, 1.0), OTHER[steps[-1].side], limits.spacing)
     return (*steps, closing)
+
+
+def within(steps: Sequence[Footstep], feet: Feet, limits: StepLimits) -> tuple[Footstep, ...]:
+    """Steps that were planned from between the feet, with what is too far from feet that stand uneven cut off."""
+    at_leisure, kept = replace(limits, in_need=0.0), list[Footstep]()
+    for step in steps:
+        kept.append(at_leisure.kept(step, feet.of(OTHER[step.side])))
+        feet = feet.after(kept[-1])
+    return tuple(kept)
 
 
 def in_place(feet: Feet, count: int, limits: StepLimits, first: Side = "right") -> tuple[Footstep, ...]:

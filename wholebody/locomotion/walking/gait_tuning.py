@@ -18,7 +18,7 @@ from wholebody.errors import BadFootsteps, BadGait
 from wholebody.kinematics import Collisions
 from wholebody.kinematics.collision import link_pairs
 from wholebody.locomotion.balance.stabilizers import as_planned
-from wholebody.locomotion.walking.footsteps import Feet, Footstep, Place, in_place, to_place
+from wholebody.locomotion.walking.footsteps import Feet, Footstep, Place, in_place, to_place, within
 from wholebody.locomotion.walking.gait import SOLES, Gait
 from wholebody.locomotion.walking.legs import Legs, leg_joints, load_on_one_leg
 from wholebody.locomotion.walking.pattern import Pattern
@@ -287,7 +287,7 @@ def rehearsed(
 ) -> Iterator[tuple[float, Snapshot]]:
     """The legs, instant by instant, as they take steps as planned."""
     pattern = Pattern(gait, feet)
-    pattern.follow(steps, 0.0)
+    pattern.follow(within(steps, feet, gait.limits), 0.0)
     for time in np.arange(0.0, gait.begin + (len(steps) + 1) * gait.step_time, interval):
         command = as_planned(pattern.at(float(time)))
         yield float(time), legs.balance(command.com, command.rotation, command.soles)
