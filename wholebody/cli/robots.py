@@ -123,10 +123,58 @@ def show(name: options.Which, repair: options.Repair = False) -> None:
             console.print(f"[bold]follows[/bold]  {text}", highlight=False)
     console.print(f"[bold]postures[/bold]  {' '.join(robot.postures) or 'none'}", highlight=False)
     console.print(f"[bold]source[/bold]  {robot.source or 'not said'}", highlight=False)
+    if robot.inferred:
+        console.print("[bold]inferred[/bold]")
+        console.print(_inferred(robot))
     if robot.gaps:
         console.print("[bold]missing, estimated or chosen[/bold]")
         for gap in robot.gaps:
             console.print(f"  - {gap}", highlight=False)
+
+
+@app.command()
+def adopt(
+    file: Annotated[Path, typer.Argument(help="A URDF or MJCF of any humanoid.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The YAML to write; beside the file if not told.")] = None,
+    repair: options.Repair = False,
+    force: options.Force = False,
+) -> None:
+    """Say what a robot's file does not say and was inferred, draw it, and write a YAML to change what is wrong."""
+    from wholebody.robots.adoption import adopted
+    from wholebody.simulation.film import portrait, write_png
+
+    out = file.with_suffix(".yaml") if out is None else out
+    if out.exists() and not force:
+        raise BadRobot(f"{out} is there already: change that, name another (--out), or write over it (--force)")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "(?s).*lacks what is dangerous to lack")
+        robot = robots.load(file, repair=repair)
+    if not robot.inferred:
+        raise BadRobot(f"{file} is no URDF and no MJCF; nothing is inferred of other files")
+    console = Console(soft_wrap=True)
+    console.print(f"[bold]{robot.title or robot.name}[/bold]: {_summary(robot)}", highlight=False)
+    console.print(_inferred(robot))
+    for each in robots.findings(file, repair=repair):
+        if each.danger:
+            console.print(f"[yellow]{each}[/]", highlight=False)
+    try:
+        out.write_text(adopted(robot, file, out, repair), encoding="utf-8")
+        write_png(out.with_suffix(".png"), portrait(robot, ("stand",)))
+    except OSError as error:
+        raise BadRobot(f"{out} cannot be written: {error.strerror}") from error
+    console.print(f"written: {out}, {out.with_suffix('.png')}", highlight=False)
+    lost = next((each.reason for each in robot.inferred if each.what == "legs"), "")
+    end = f"[yellow]it cannot walk: {lost}[/]" if lost else f"[dim]wholebody walk {out}[/dim]"
+    console.print(end, highlight=False)
+
+
+def _inferred(robot: robots.Robot) -> Table:
+    """What was inferred, from what, and how sure that is."""
+    table = Table("what", "found", "sure", "from", box=None, pad_edge=False)
+    for each in robot.inferred:
+        colour = "green" if each.confidence >= 0.8 else "yellow" if each.confidence >= 0.5 else "red"
+        table.add_row(each.what, escape(each.found), f"[{colour}]{100 * each.confidence:.0f} %[/]", escape(each.reason))
+    return table
 
 
 @app.command("check")

@@ -204,9 +204,10 @@ def _hull(link: str, shape: Shape, growth: float) -> Solid:
     points = meshes.points(shape.mesh) * shape.size
     centre = (points.min(axis=0) + points.max(axis=0)) / 2
     points = growth * (points - centre)
+    points = np.pad(points, ((0, -len(points) % 3), (0, 0)), "edge")
     model = coal.BVHModelOBBRSS()
     model.beginModel(len(points) // 3, len(points))
-    for corners in points.reshape(-1, 3, 3):
+    for corners in points.reshape(-1, 3, 3):  # which points make a triangle does not matter to the hull
         model.addTriangle(*corners)
     model.endModel()
     model.buildConvexHull(True, "Qt")

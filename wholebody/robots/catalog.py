@@ -49,7 +49,7 @@ def load(name_or_path: str | Path, floating: bool | None = None, repair: bool = 
         return robot if floating in (None, robot.floating) else replace(robot, floating=bool(floating))
     path = OURS.get(name, Path(name))
     if path.suffix == ".yaml" and path.is_file():
-        return read_description(path, floating, repair, partial(_read, repair=repair), partial(_finished, path))
+        return read_description(path, floating, repair, _read_base, partial(_finished, path))
     return _finished(path, _read(path, floating, repair))
 
 
@@ -57,7 +57,7 @@ def findings(path: str | Path, repair: bool = False) -> tuple[Finding, ...]:
     """What a file does not say of its robot: what is assumed instead, the remedy, and whether it is dangerous."""
     file = OURS.get(str(path), Path(path))
     if file.suffix == ".yaml" and file.is_file():
-        return completed(read_description(file, None, repair, partial(_read, repair=repair)))[1]
+        return completed(read_description(file, None, repair, _read_base))[1]
     return completed(_read(file, None, repair))[1]
 
 
@@ -83,6 +83,10 @@ def load_apart(name_or_path: str) -> Robot:
         raise BadRobot(f"{name} cannot be read; wholebody robots show {name} says why")
     robot: Robot = pickle.loads(made.stdout)
     return robot
+
+
+def _read_base(path: Path, repair: bool) -> Robot:
+    return _read(path, None, repair)
 
 
 def _read(path: Path, floating: bool | None = None, repair: bool = False) -> Robot:

@@ -21,7 +21,8 @@ locked at zero.
 
 A file of `base`, the path of a URDF or MJCF, has links and joints from there, and says the rest: all entries above,
 except that `joints` changes figures of joints (range, velocity, effort, rotor_inertia, damping, friction) by patterns
-of their names, and `surfaces` may have an `outline` of corners instead of a size. What neither says is inferred.
+of their names; `repair: true` repairs inertias that no body has. What neither says is inferred. Surfaces may have an
+`outline` of corners (x, y) instead of a size.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from wholebody.robots.robot import Coupling, Gain, Joint, Link, Mimic, Placement
 
 Made = TypeVar("Made")
 Value = TypeVar("Value")
-Reader = Callable[[Path], Robot]
+Reader = Callable[[Path, bool], Robot]
 LIMITLESS = (float("-inf"), float("inf"))
 NOTHING: Mapping[str, Any] = {}
 FIGURES = ("range", "velocity", "effort", "rotor_inertia", "damping", "friction")
@@ -51,7 +52,7 @@ SAID = (
     *("title", "source", "groups", "rotor_inertias", "gains", "surfaces", "sensors", "postures", "may_touch"),
     *("couplings", "gaps", "links", "joints", "drivers", "published_mass", "floating"),
 )
-BASED = ("base", *(each for each in SAID if each != "links"))
+BASED = ("base", "repair", *(each for each in SAID if each != "links"))
 VARIED = ("variant_of", "title", "locked")
 
 
@@ -145,10 +146,10 @@ def _based(path: Path, document: Mapping[str, Any], repair: bool, read: Reader |
         raise Wrong(("base",), f"'{document['base']}' is no URDF (.urdf) and no MJCF (.xml)")
     if not base.is_file():
         raise Wrong(("base",), f"there is no file {base}")
-    robot = read(base)
+    robot = read(base, repair or bool(document.get("repair", False)))
     figures = document.get("joints") or NOTHING
     joints = _by_pattern_of_figures(robot, figures)
-    said = {key: value for key, value in document.items() if key not in ("base", "joints") and value is not None}
+    said = {key: value for key, value in document.items() if key not in ("base", "repair", "joints") and value is not None}
     couplings = tuple(Coupling(**each) for each in said.pop("couplings", ()))
     robot = replace(robot, name=path.stem, joints=joints, couplings=couplings or robot.couplings, source=robot.source)
     return _told(robot, said)

@@ -159,6 +159,8 @@ class Adoption:
             return
         arms = max(self.body.arms, key=lambda pair: float(self.tree.origin(pair[0].joints[0]) @ self.body.up))
         for side, arm, sign in zip(SIDES, arms, (1.0, -1.0), strict=True):
+            if f"{side}_palm" in {each.name for each in self.robot.surfaces}:
+                continue
             inward = -sign * self.body.left
             along = self.tree.middle(arm.tip) - self.tree.origin(arm.joints[0])
             along = along - (along @ self.body.ahead) * self.body.ahead
@@ -234,7 +236,7 @@ class Adoption:
                 self.note(f"{side}_foot", f"'{there[0].name}' in {link}", "a force-torque sensor of the file", 0.98)
                 continue
             name = f"{side}_foot"
-            reason = "no force-torque sensor there: estimated from joint efforts, or what the driver or simulator gives"
+            reason = "no force-torque sensor in the file: a simulator gives one, a driver has to"
             self.note(name, f"in {link}", reason, 0.3)
             self.robot = replace(self.robot, sensors=(*self.robot.sensors, Sensor(name, "force_torque", link)))
 

@@ -83,14 +83,12 @@ def find_sole(tree: Tree, body: str, ahead: Array, up: Array) -> Sole | None:
     frame = np.eye(4)
     frame[:3, :3] = axes
     frame[:3, 3] = axes[:, :2] @ middle + down * float((points @ down + radii).max())
-    at = np.linalg.inv(tree.where[body]) @ frame
-    at[np.abs(at) < 1e-9] = 0.0
     shapes = _shapes(tree, body)
     solid = any(shape.collides for shape, _ in shapes)
     kinds = sorted({shape.kind for shape, _ in shapes if shape.collides or not solid})
-    outline = tuple((float(x), float(y)) for x, y in _fewer(corners - middle))
+    outline = tuple((_rounded(x), _rounded(y)) for x, y in _fewer(corners - middle))
     tilt = math.acos(min(1.0, float(-down @ up)))
-    return Sole(body, Placement.of(at), outline, best.area, best.covers, tilt, " and ".join(kinds), solid)
+    return Sole(body, _place(tree, body, frame), outline, best.area, best.covers, tilt, " and ".join(kinds), solid)
 
 
 def find_palm(tree: Tree, body: str, inward: Array, along: Array) -> Sole | None:
@@ -104,11 +102,20 @@ def find_palm(tree: Tree, body: str, inward: Array, along: Array) -> Sole | None
     frame = np.eye(4)
     frame[:3, :3] = axes
     frame[:3, 3] = axes @ np.array([*(low + high)[:2] / 2, low[2]])
-    x, y = (high - low)[:2] / 4  # the middle half of it
-    at = np.linalg.inv(tree.where[body]) @ frame
-    at[np.abs(at) < 1e-9] = 0.0
+    x, y = (_rounded(each / 4) for each in (high - low)[:2])  # the middle half of it
     outline = ((x, y), (-x, y), (-x, -y), (x, -y))
-    return Sole(body, Placement.of(at), outline, 4 * x * y, 0.25, 0.0, "box about its shapes", True)
+    return Sole(body, _place(tree, body, frame), outline, 4 * x * y, 0.25, 0.0, "box about its shapes", True)
+
+
+def _place(tree: Tree, body: str, frame: Array) -> Placement:
+    """A frame of the root, as it stands in a body; to a micrometre, which is more than shapes are worth."""
+    at = Placement.of(np.linalg.inv(tree.where[body]) @ frame)
+    x, y, z, roll, pitch, yaw = map(_rounded, (*at.xyz, *at.rpy))
+    return Placement((x, y, z), (roll, pitch, yaw))
+
+
+def _rounded(value: float) -> float:
+    return float(round(value, 6)) + 0.0
 
 
 # --- points ----------------------------------------------------------------------------------------
