@@ -216,7 +216,7 @@ def _of_one_plane(tree: Tree, pairs: list[Pair]) -> list[Pair]:
     """Those pairs that share the plane with most joints."""
 
     def alike(one: Pair, other: Pair) -> bool:
-        near = abs(one.offset - other.offset * np.sign(one.normal @ other.normal)) < 0.1 * tree.length(one.one)
+        near = abs(one.offset - other.offset * np.sign(one.normal @ other.normal)) < UNEVEN / 2 * tree.length(one.one)
         return bool(abs(one.normal @ other.normal) > math.cos(4 * EXACT) and near)
 
     groups = [[other for other in pairs if alike(pair, other)] for pair in pairs]
@@ -224,7 +224,8 @@ def _of_one_plane(tree: Tree, pairs: list[Pair]) -> list[Pair]:
 
 
 def _why_no_pair(tree: Tree) -> str:
-    limbs = [limb for joints in tree.below.values() for limb in map(tree.limb, joints) if len(limb.joints) >= FEWEST]
+    forks = [joints for body, joints in tree.below.items() if len(joints) != 1 or body == tree.robot.root]
+    limbs = [limb for joints in forks for limb in map(tree.limb, joints) if len(limb.joints) >= FEWEST]
     if not limbs:
         return f"no limb of {FEWEST} joints or more: nothing that could be a leg"
     if len(limbs) == 1:
@@ -252,7 +253,8 @@ def _legs(tree: Tree, pairs: list[Pair]) -> tuple[Pair, Array]:
             best = hangs, pair, up
     if best is None or best[0] > HANGS:
         if len(pairs) > 1:
-            raise NotTwoLegs(f"{2 * len(pairs)} limbs that hang side by side: four legs or more, and this walks on two")
+            count = len({limb.joints[0].name for pair in pairs for limb in pair[:2]})
+            raise NotTwoLegs(f"{count} limbs that hang side by side: four legs or more, and this walks on two")
         raise NotTwoLegs(f"its pair of limbs, {_named(pairs[0])}, hangs below nothing: arms, and no legs")
     if len(pairs) == 1 and len(best[1].one.joints) > 6:
         raise NotTwoLegs(f"its only pair of limbs, {_named(best[1])}, has {len(best[1].one.joints)} joints each: arms")
@@ -305,14 +307,19 @@ def _snapped(direction: Array) -> Array:
 
 
 def _exact_up(tree: Tree, normal: Array, roughly: Array) -> tuple[Array, str]:
-    """Up in the plane of symmetry: an axis of the root near where the limbs say it is; of joints; or what they say."""
-    candidates: list[tuple[Array, str]] = [(axis, "an axis of the root") for axis in (*np.eye(3), *-np.eye(3))]
+    """Up in the plane of symmetry: near where the limbs say, the axis that most joints turn about, or one of the root."""
+    candidates = [(axis, "an axis of the root", 0.5) for axis in (*np.eye(3), *-np.eye(3))]
     for joint in tree.robot.moving:
-        candidates += [(sign * tree.axis(joint), f"the axis of '{joint.name}'") for sign in (1.0, -1.0)]
-    for axis, what in candidates:
-        if abs(axis @ normal) < math.sin(EXACT) and axis @ roughly > math.cos(NEAR):
-            exact = axis - (axis @ normal) * normal
-            return exact / np.linalg.norm(exact), what
+        candidates += [(sign * tree.axis(joint), f"the axis of '{joint.name}'", 0.0) for sign in (1.0, -1.0)]
+    near = [
+        (sum(abs(axis @ tree.axis(j)) > math.cos(EXACT) for j in tree.robot.moving) + more, axis, what)
+        for axis, what, more in candidates
+        if abs(axis @ normal) < math.sin(EXACT) and axis @ roughly > math.cos(NEAR)
+    ]
+    if near:
+        _, axis, what = max(near, key=lambda each: each[0])
+        exact = axis - (axis @ normal) * normal
+        return exact / np.linalg.norm(exact), what
     exact = roughly - (roughly @ normal) * normal
     return exact / np.linalg.norm(exact), "from hips to shoulders"
 
