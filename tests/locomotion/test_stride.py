@@ -7,7 +7,7 @@ import pytest
 from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.locomotion.walking.gait import gait_of
-from wholebody.locomotion.walking.gait_tuning import SHARE, needed_speed
+from wholebody.locomotion.walking.gait_tuning import SHARE, needed
 from wholebody.locomotion.walking.legs import Legs
 
 
@@ -16,9 +16,9 @@ def test_long_steps_are_shortened_until_the_joints_can_follow(name):
     walker = Walking(robots.load(name)).walker
     legs, feet, asked = Legs(walker.model), walker.pattern.feet, gait_of(walker.model).limits
     length = walker.gait.limits.length
-    assert needed_speed(legs, walker.gait, feet, length) <= SHARE
-    assert needed_speed(legs, replace(walker.gait, limits=asked), feet, asked.length) > 1.0
-    assert needed_speed(legs, replace(walker.gait, limits=asked), feet, 1.15 * length) > SHARE
+    assert needed(legs, walker.gait, feet, length).speed <= SHARE
+    assert needed(legs, replace(walker.gait, limits=asked), feet, asked.length).speed > 1.0
+    assert needed(legs, replace(walker.gait, limits=asked), feet, 1.15 * length).speed > SHARE
     assert walker.gait.limits.in_need / asked.in_need == pytest.approx(length / asked.length)
 
 

@@ -249,7 +249,7 @@ def polygon_area(corners: Array) -> float:
 
 
 def _fewer(corners: Array) -> Array:
-    """The polygon with few corners: those go that matter least."""
+    """The polygon with few corners, from the one ahead on the left: those go that matter least."""
     nothing = 1e-4 * polygon_area(corners)
     while len(corners) > 3:
         around = zip(np.roll(corners, 1, axis=0), corners, np.roll(corners, -1, axis=0), strict=True)
@@ -258,4 +258,4 @@ def _fewer(corners: Array) -> Array:
         if len(corners) <= MOST_CORNERS and turns[least] > nothing:
             break
         corners = np.delete(corners, least, axis=0)
-    return corners
+    return np.roll(corners, -int(corners.sum(axis=1).round(6).argmax()), axis=0)

@@ -54,7 +54,7 @@ class DcmGains:
     step_threshold  a foot is put elsewhere only if ξ will be off by more than this
     """
 
-    proportional: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 2.0
+    proportional: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 4.0
     integral: Annotated[float, Unit("1/s"), Bounds(0, 20)] = 0.5
     position: Annotated[float, Unit("1/s²"), Bounds(0, 2000)] = 100.0
     velocity: Annotated[float, Unit("1/s"), Bounds(0, 200)] = 20.0

@@ -152,7 +152,11 @@ def _legs_under_a_base(model: Model, snapshot: Snapshot, base: Array) -> Array:
 def need_soles(robot: Robot) -> None:
     """Refuse a robot that has nothing to stand on, or no posture to stand in."""
     if not set(SOLES) <= {surface.name for surface in robot.surfaces}:
-        raise BadGait(f"'{robot.name}' has no surfaces {' and '.join(SOLES)} to stand on: it cannot walk")
+        why = next((f" ({each.reason})" for each in robot.inferred if each.what == "legs"), "")
+        raise BadGait(
+            f"'{robot.name}' has no surfaces {' and '.join(SOLES)} to stand on{why}: it cannot walk; give it some in a YAML "
+            "on top of its file, see `wholebody robots adopt`"
+        )
     if "stand" not in robot.postures:
         raise BadGait(f"'{robot.name}' has no posture 'stand' to stand in: it cannot walk")
 
