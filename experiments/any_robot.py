@@ -93,7 +93,9 @@ def row(file: str, seeds: int, picture: Path) -> str:
         runs = [walk(robot, seed) for seed in range(seeds)]
     except WholebodyError as error:
         return f"| {Path(file).name} | | | | | {error} |"
-    doubts = ", ".join(f"{name} {100 * value:.0f} %" for name, value in sure.items() if value < 0.6) or "nothing in doubt"
+    doubts = (
+        ", ".join(f"{name} {100 * value:.0f} %" for name, value in sure.items() if value < 0.6) or "nothing in doubt"
+    )
     metres = [run.metre for run in runs if math.isfinite(run.metre)]
     metre = f"{np.mean(metres):.1f} s" if metres else ""
     why = "; ".join(f"{many} × {where}" for where, many in Counter(run.where for run in runs if run.where).items())

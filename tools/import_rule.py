@@ -26,7 +26,7 @@ LADDER = (
     ("cli",),
 )
 # The only steps to a neighbour on the same rung.
-SIDEWAYS = {"motion": {"kinematics"}, "estimation": {"kinematics"}, "robots": {"parameters"}}
+SIDEWAYS = {"motion": {"kinematics"}, "estimation": {"kinematics"}}
 # Beside the ladder: each may import the named package and the rungs below that, and only the users may import it.
 BESIDE = {"daemon": "drivers"}
 USERS = {"daemon": ("processes", "cli")}

@@ -12,7 +12,8 @@ from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.kinematics import ClosedForm
 from wholebody.locomotion.walking.gait import SOLES
-from wholebody.locomotion.walking.legs import Legs, leg as walking_leg
+from wholebody.locomotion.walking.legs import Legs
+from wholebody.locomotion.walking.legs import leg as walking_leg
 from wholebody.model import Model
 from wholebody.simulation import SensorModel, Simulation
 

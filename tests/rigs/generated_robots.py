@@ -21,9 +21,12 @@ def biped(seed=0, legs=("left", "right"), arms=True, foot=None):
     toe = rng.uniform(0.02, 0.05) * size
     aside = rng.uniform(0.07, 0.12) * size
     for leg in legs:
-        x, y = {"left": (0.0, aside), "right": (0.0, -aside), "hind left": (-size, aside), "hind right": (-size, -aside)}.get(
-            leg, (0.0, 0.0)
-        )
+        x, y = {
+            "left": (0.0, aside),
+            "right": (0.0, -aside),
+            "hind left": (-size, aside),
+            "hind right": (-size, -aside),
+        }.get(leg, (0.0, 0.0))
         scale = foot if foot and leg == "left" else 1.0
         last = "pelvis"
         steps = [(axis, (x, y, -0.05 * size) if not i else (0.0, 0.0, 0.0)) for i, axis in enumerate(hip)]
@@ -38,14 +41,27 @@ def biped(seed=0, legs=("left", "right"), arms=True, foot=None):
             links.append(Link(name, 2 * size**3, (0.0, 0.0, -0.05 * size), _inertia(size), shape))
             low, high_ = (-0.1, 2.4) if knee else (-1.2, 1.2)
             joints.append(
-                Joint(f"{name} joint", "revolute", last, name, Placement(at), AXES[axis], low, high_, 10.0, 400 * size**4)
+                Joint(
+                    f"{name} joint", "revolute", last, name, Placement(at), AXES[axis], low, high_, 10.0, 400 * size**4
+                )
             )
             last = name
     if not arms:
         return Robot(f"robot {seed}", tuple(links), tuple(joints))
     links.append(_link("chest", 12 * size**3, _box(0.2 * size, 0.3 * size, 0.3 * size)))
     joints.append(
-        Joint("waist", "revolute", "pelvis", "chest", Placement((0, 0, 0.25 * size)), AXES["yaw"], -1, 1, 10, 200 * size**4)
+        Joint(
+            "waist",
+            "revolute",
+            "pelvis",
+            "chest",
+            Placement((0, 0, 0.25 * size)),
+            AXES["yaw"],
+            -1,
+            1,
+            10,
+            200 * size**4,
+        )
     )
     for side, sign in (("left", 1.0), ("right", -1.0)):
         last = "chest"
@@ -63,12 +79,15 @@ def biped(seed=0, legs=("left", "right"), arms=True, foot=None):
 def renamed(robot, seed):
     """The same robot with names that say nothing, and its branches in another order."""
     rng = np.random.default_rng(seed)
-    links = dict(zip([each.name for each in robot.links], (f"a{i}" for i in rng.permutation(len(robot.links))), strict=True))
+    links = dict(
+        zip([each.name for each in robot.links], (f"a{i}" for i in rng.permutation(len(robot.links))), strict=True)
+    )
     joints = dict(
         zip([each.name for each in robot.joints], (f"b{i}" for i in rng.permutation(len(robot.joints))), strict=True)
     )
     more = [
-        replace(each, name=joints[each.name], parent=links[each.parent], child=links[each.child]) for each in robot.joints
+        replace(each, name=joints[each.name], parent=links[each.parent], child=links[each.child])
+        for each in robot.joints
     ]
     order = rng.permutation(len(more))
     new = tuple(replace(each, name=links[each.name]) for each in robot.links)

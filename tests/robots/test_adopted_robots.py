@@ -1,4 +1,4 @@
-"""A YAML on top of a URDF or MJCF: what `wholebody robots adopt` writes, what it overrides, and what is wrong with one."""
+"""A YAML on top of a URDF or MJCF: what `wholebody robots adopt` writes, what it overrides, what is wrong in it."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ def test_what_is_written_is_short_and_gives_the_same_robot(file):
     same = robots.load(path)
     assert len(text.splitlines()) < 30
     for what in ("surfaces", "sensors", "gains"):
-        assert {each for each in getattr(same, what)} == {each for each in getattr(robot, what)}
+        assert set(getattr(same, what)) == set(getattr(robot, what))
     assert same.groups == robot.groups
     assert same.postures == robot.postures
 
@@ -46,13 +46,21 @@ def test_what_is_written_is_short_and_gives_the_same_robot(file):
         (["gains: {'*': {stiffness: 7, damping: 1}}"], lambda r: {g.stiffness for g in r.gains.values()}, {7.0}),
         (["sensors: {imu: {kind: imu, link: CHEST}}"], lambda r: [s.link for s in r.sensors_of("imu")], ["CHEST"]),
         (["postures: {stand: {L_KN: 0.5}}"], lambda r: r.postures["stand"], {"L_KN": 0.5}),
-        (["joints: {'?_KN': {effort: 3, range: [0, 2]}}"], lambda r: (r.joint("L_KN").effort, r.joint("R_KN").upper), (3, 2)),
+        (
+            ["joints: {'?_KN': {effort: 3, range: [0, 2]}}"],
+            lambda r: (r.joint("L_KN").effort, r.joint("R_KN").upper),
+            (3, 2),
+        ),
         (
             ["surfaces: {left_sole: {link: L_AAA, at: [0, 0, 0], outline: [[1, 0], [0, 1], [-1, 0]]}}"],
             lambda r: len(r.surface("left_sole").outline),
             3,
         ),
-        (["title: Small", "rotor_inertias: {'*': 0.5}"], lambda r: (r.title, r.joint("L_KN").rotor_inertia), ("Small", 0.5)),
+        (
+            ["title: Small", "rotor_inertias: {'*': 0.5}"],
+            lambda r: (r.title, r.joint("L_KN").rotor_inertia),
+            ("Small", 0.5),
+        ),
     ],
 )
 def test_each_inference_can_be_told_otherwise(file, lines, what, is_):
@@ -64,11 +72,20 @@ def test_each_inference_can_be_told_otherwise(file, lines, what, is_):
     ("lines", "says"),
     [
         (["grups: {left_leg: 'L_KN'}"], "told.yaml:2: unknown entry 'grups'; say groups"),
-        (["groups:", "  left_leg: 'L_KN'", "  right_leg: 'R_KX'"], "told.yaml:4: no joint matches 'R_KX'; closest: 'R_KN'"),
+        (
+            ["groups:", "  left_leg: 'L_KN'", "  right_leg: 'R_KX'"],
+            "told.yaml:4: no joint matches 'R_KX'; closest: 'R_KN'",
+        ),
         (["joints: {L_KX: {effort: 3}}"], "told.yaml:2: no joint matches 'L_KX'"),
-        (["joints:", "  L_KN: {efort: 3}"], "told.yaml:3: unknown figure 'efort' of joints; known: range, velocity, effort"),
+        (
+            ["joints:", "  L_KN: {efort: 3}"],
+            "told.yaml:3: unknown figure 'efort' of joints; known: range, velocity, effort",
+        ),
         (["sensors:", "  imu: {kind: imu, link: CHST}"], "told.yaml:3: .*CHST.*CHEST"),
-        (["surfaces:", "  left_sole: {link: L_AAA, at: [0, x, 0], size: [1, 1]}"], "told.yaml:3: surface 'left_sole' cannot"),
+        (
+            ["surfaces:", "  left_sole: {link: L_AAA, at: [0, x, 0], size: [1, 1]}"],
+            "told.yaml:3: surface 'left_sole' cannot",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(file, lines, says):

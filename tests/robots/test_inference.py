@@ -112,7 +112,9 @@ def test_two_legs_are_found_in_any_tree_that_has_them(seed):
     robot = inferred(biped(seed))
     for side in SIDES:
         assert robot.surface(f"{side}_sole").link == f"{side} 5 roll"
-        assert robot.groups[f"{side}_leg"] == tuple(j.name for j in robot.joints if j.name.startswith(f"{side} ") and "arm" not in j.name)
+        assert robot.groups[f"{side}_leg"] == tuple(
+            j.name for j in robot.joints if j.name.startswith(f"{side} ") and "arm" not in j.name
+        )
     assert "left_arm" in robot.groups
 
 
@@ -198,7 +200,8 @@ def test_of_feet_that_do_not_collide_what_is_seen_is_the_sole_and_less_sure():
         replace(link, shapes=tuple(replace(shape, collides=False) for shape in link.shapes)) for link in robot.links
     )
     solid, seen = (
-        next(each for each in inferred(each).inferred if each.what == "left_sole") for each in (robot, replace(robot, links=links))
+        next(each for each in inferred(each).inferred if each.what == "left_sole")
+        for each in (robot, replace(robot, links=links))
     )
     assert "is seen" in seen.reason
     assert seen.confidence < solid.confidence

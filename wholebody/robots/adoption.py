@@ -56,7 +56,9 @@ def _section(name: str, lines: Iterable[str]) -> Iterator[str]:
 
 def _surface(surface: Surface) -> str:
     xs, ys = zip(*surface.outline, strict=True)
-    rectangle = len(surface.outline) == 4 and len({round(abs(x), 6) for x in xs}) == len({round(abs(y), 6) for y in ys}) == 1
+    rectangle = (
+        len(surface.outline) == 4 and len({round(abs(x), 6) for x in xs}) == len({round(abs(y), 6) for y in ys}) == 1
+    )
     shape = {"size": [_short(2 * max(xs)), _short(2 * max(ys))]}
     corners = {"outline": [[_short(x), _short(y)] for x, y in surface.outline]}
     at = [*map(_short, surface.at.xyz), *map(_short, surface.at.rpy)]

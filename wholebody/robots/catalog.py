@@ -13,6 +13,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -61,7 +62,7 @@ def findings(path: str | Path, repair: bool = False) -> tuple[Finding, ...]:
     return completed(_read(file, None, repair))[1]
 
 
-def _finished(path: Path, robot: Robot) -> Robot:
+def _finished(path: Path, robot: Robot, told: Collection[str] = ()) -> Robot:
     """With safe figures for what is dangerous to lack, and a warning that names it; and with what can be inferred."""
     robot, found = completed(robot)
     dangers = [each for each in found if each.danger]
@@ -69,7 +70,7 @@ def _finished(path: Path, robot: Robot) -> Robot:
         some = "; ".join(str(each) for each in dangers)
         remedy = f"wholebody robots check {path} says what to do"
         warnings.warn(f"{path.name} lacks what is dangerous to lack: {some}. {remedy}", RobotWarning, stacklevel=3)
-    return inferred(robot)
+    return inferred(robot, told)
 
 
 def load_apart(name_or_path: str) -> Robot:

@@ -27,7 +27,7 @@ of their names; `repair: true` repairs inertias that no body has. What neither s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -36,14 +36,17 @@ from operator import add
 from pathlib import Path
 from typing import Any, TypeVar
 
-from wholebody.errors import BadConfiguration, BadRobot, UnknownName
-from wholebody.files import yaml_of
-from wholebody.parameters.documents import Place, read_document
+import yaml
+
+from wholebody.errors import BadRobot, UnknownName
+from wholebody.files import yaml_nodes, yaml_of
 from wholebody.robots.masses import Body, of_shape, repaired
 from wholebody.robots.robot import Coupling, Gain, Joint, Link, Mimic, Placement, Robot, Sensor, Shape, Surface, Vector
 
 Made = TypeVar("Made")
 Value = TypeVar("Value")
+Place = tuple[str, ...]
+"""Keys that lead to an entry."""
 Reader = Callable[[Path, bool], Robot]
 LIMITLESS = (float("-inf"), float("inf"))
 NOTHING: Mapping[str, Any] = {}
@@ -69,29 +72,26 @@ def read_description(
     floating: bool | None = None,
     repair: bool = False,
     read: Reader | None = None,
-    finish: Callable[[Robot], Robot] = lambda robot: robot,
+    finish: Callable[[Robot, Collection[str]], Robot] = lambda robot, told: robot,
 ) -> Robot:
     """Read a robot from a YAML file; BadRobot names the line and the entry that is wrong.
 
-    `read` reads a base, and `finish` adds what neither says.
+    `read` reads a base, and `finish` adds what neither says, knowing which entries the file has.
     """
     document = yaml_of(path, BadRobot)
     if not isinstance(document, Mapping):
         raise BadRobot(f"{path} is no description of a robot: it has no entries")
     try:
         robot = _described(path, document, repair, read)
-        robot = finish(robot) if "base" in document else robot
+        robot = finish(robot, document) if "base" in document else robot
     except Wrong as wrong:
         raise BadRobot(f"{_where(path, wrong.place)}: {wrong}") from None
     return robot if floating in (None, robot.floating) else replace(robot, floating=bool(floating))
 
 
 def _described(path: Path, document: Mapping[str, Any], repair: bool, read: Reader | None) -> Robot:
-    for kind, known in (("variant_of", VARIED), ("base", BASED)):
-        if kind in document:
-            break
-    else:
-        kind, known = "links", SAID
+    kind = next((kind for kind in ("variant_of", "base") if kind in document), "links")
+    known = {"variant_of": VARIED, "base": BASED}.get(kind, SAID)
     for key in document:
         if key not in known:
             near = get_close_matches(str(key), known, 1)
@@ -104,11 +104,16 @@ def _described(path: Path, document: Mapping[str, Any], repair: bool, read: Read
 
 
 def _where(path: Path, place: Place) -> str:
-    """File and line of an entry."""
-    try:
-        return read_document(path).where(place)
-    except BadConfiguration:
-        return str(path)
+    """File and line of an entry, or of the nearest one around it."""
+    node, line = yaml_nodes(path, BadRobot), 1
+    for key in place:
+        if not isinstance(node, yaml.MappingNode):
+            break
+        found = next(((name, value) for name, value in node.value if name.value == str(key)), None)
+        if found is None:
+            break
+        line, node = found[0].start_mark.line + 1, found[1]
+    return f"{path}:{line}"
 
 
 def _variant(path: Path, *, variant_of: str, title: str, locked: str) -> Robot:
@@ -149,7 +154,9 @@ def _based(path: Path, document: Mapping[str, Any], repair: bool, read: Reader |
     robot = read(base, repair or bool(document.get("repair", False)))
     figures = document.get("joints") or NOTHING
     joints = _by_pattern_of_figures(robot, figures)
-    said = {key: value for key, value in document.items() if key not in ("base", "repair", "joints") and value is not None}
+    said = {
+        key: value for key, value in document.items() if key not in ("base", "repair", "joints") and value is not None
+    }
     couplings = tuple(Coupling(**each) for each in said.pop("couplings", ()))
     robot = replace(robot, name=path.stem, joints=joints, couplings=couplings or robot.couplings, source=robot.source)
     return _told(robot, said)

@@ -1,4 +1,4 @@
-"""What a robot's file does not say, inferred from its tree and its shapes: feet, hands, IMU, a stance, gains, each with a reason.
+"""What a robot's file does not say, inferred from its tree and its shapes, each with a reason and a confidence.
 
 robot = inferred(robots.read("g1.xml"))
 for each in robot.inferred:
@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from wholebody.robots.limbs import Body, Limb, NotTwoLegs, Tree, find_body
+from wholebody.robots.limbs import Body, NotTwoLegs, find_body
 from wholebody.robots.robot import Array, Gain, Inference, Joint, Link, Placement, Robot, Sensor, Surface
 from wholebody.robots.soles import Sole, find_palm, find_sole
 from wholebody.robots.stance import Leg, Stance, measured, stance_of, stands
+from wholebody.robots.tree import Limb, Tree
 
 SIDES = ("left", "right")
 SIZES_DIFFER = 0.2
@@ -27,15 +28,18 @@ PARTLY = 0.15
 LEGS_STIFF, OTHERS_STIFF, DAMPED = 15.0, 75.0, 0.02
 """Stiffness of legs, of the torque of the weight at the height of the centre of mass; of other joints, of what hangs
 from them; and seconds of damping."""
+SOFT = 0.3
+"""Of that: legs that are softer anywhere do not hold a robot up by themselves."""
 GRAVITY = 9.81
 NAMED_STANCES = ("stand", "home", "standing", "stance", "knees_bent")
 OTHER_WAY = re.compile(r"(^|[^a-z])(left|l|ll)([^a-z]|$)"), re.compile(r"(^|[^a-z])(right|r|lr|rl)([^a-z]|$)")
 
 
-def inferred(robot: Robot) -> Robot:
+def inferred(robot: Robot, told: Collection[str] = ()) -> Robot:
     """The robot with all that can be concluded of what it does not say; `inferred` says what, and why.
 
-    What it says stays as it is. One without two legs gets no soles, and a sentence that says why.
+    What it says stays as it is, but for gains of a file that do not hold it up, unless a YAML on top of it has them:
+    `told` are its entries. One without two legs gets no soles, and a sentence that says why.
     """
     tree = Tree(robot)
     try:
@@ -48,7 +52,7 @@ def inferred(robot: Robot) -> Robot:
     if upright is not robot:
         tree = Tree(upright)
         body = find_body(tree)
-    return Adoption(upright, tree, body, [*robot.inferred, *about, *_about_body(tree, body)]).done()
+    return Adoption(upright, tree, body, [*robot.inferred, *about, *_about_body(tree, body)], told).done()
 
 
 def _about_body(tree: Tree, body: Body) -> Iterator[Inference]:
@@ -77,11 +81,15 @@ def _upright(robot: Robot, axes: Array) -> tuple[Robot, list[Inference]]:
     """The robot with a root whose x points ahead and z up: its own, or a new one above it."""
     if np.abs(axes - np.eye(3)).max() < 1e-6:
         return robot, []
-    name = next(each for each in ("upright", "upright_root", "upright_root_") if each not in {x.name for x in robot.links})
+    name = next(
+        each for each in ("upright", "upright_root", "upright_root_") if each not in {x.name for x in robot.links}
+    )
     turned = np.eye(4)
     turned[:3, :3] = axes.T
     joint = Joint(f"{name}_fixed", "fixed", name, robot.root, Placement.of(turned))
-    about = Inference("root", name, f"x of '{robot.root}' does not point ahead, or z not up: '{name}' is fixed to it", 0.9)
+    about = Inference(
+        "root", name, f"x of '{robot.root}' does not point ahead, or z not up: '{name}' is fixed to it", 0.9
+    )
     return replace(robot, links=(Link(name), *robot.links), joints=(joint, *robot.joints)), [about]
 
 
@@ -93,6 +101,7 @@ class Adoption:
     tree: Tree
     body: Body
     notes: list[Inference]
+    told: Collection[str] = ()
     legs: list[Leg] = field(default_factory=list)
 
     def done(self) -> Robot:
@@ -137,9 +146,13 @@ class Adoption:
             sure = (0.95 if sole.collides else 0.6) * (0.7 + 0.3 * min(1.0, sole.covers / 0.5))
             self.note(name, f"{length:.3f} × {width:.3f} m on {sole.link}", reason, sure)
             self.add(sole.surface(name))
-        if found[0] is not None and found[1] is not None:
-            self._compare(*found)
-        self.legs = [Leg(limb.joints, self.robot.surface(f"{side}_sole")) for side, limb in zip(SIDES, self.body.legs, strict=True)]
+        left, right = found
+        if left is not None and right is not None:
+            self._compare(left, right)
+        self.legs = [
+            Leg(limb.joints, self.robot.surface(f"{side}_sole"))
+            for side, limb in zip(SIDES, self.body.legs, strict=True)
+        ]
         return True
 
     def _sole(self, side: str, limb: Limb) -> Sole | None:
@@ -198,7 +211,8 @@ class Adoption:
 
     def _head(self, taken: set[str]) -> tuple[str, ...]:
         """The joints of the limb that is no arm and no leg, and goes up highest."""
-        best, height = (), -math.inf
+        best: tuple[str, ...] = ()
+        height = -math.inf
         trunks = {self.body.legs[0].base, self.robot.root, *(pair[0].base for pair in self.body.arms)}
         for trunk in trunks:
             for joint in self.tree.below[self.tree.body[trunk]]:
@@ -263,15 +277,29 @@ class Adoption:
         self.robot = replace(self.robot, postures={**self.robot.postures, "stand": stance.posture})
 
     def _gains(self) -> None:
+        found = gains_of(self.robot, self.tree, self.legs)
         bare = [joint for joint in self.robot.moving if joint.actuated and joint.name not in self.robot.gains]
+        soft = [] if "gains" in self.told else self._soft(found)
+        if soft:
+            least = min(self.robot.gains[name].stiffness for name in soft)
+            reason = f"{least:.3g} N·m/rad of the file do not hold the weight: meant for a controller of its own"
+            self.note("gains of legs", f"{found[soft[0]].stiffness:.3g} N·m/rad, {len(soft)} joints", reason, 0.5)
+            self.robot = replace(self.robot, gains={**self.robot.gains, **{name: found[name] for name in soft}})
         if not bare:
             return
-        found = gains_of(self.robot, self.tree, self.legs)
         given = {joint.name: found[joint.name] for joint in bare}
         low, high = (limit(gain.stiffness for gain in given.values()) for limit in (min, max))
         reason = f"from masses and lengths: {LEGS_STIFF:g} times the torque of the weight in legs"
         self.note("gains", f"{low:.3g} to {high:.3g} N·m/rad, {len(given)} joints", reason, 0.5)
         self.robot = replace(self.robot, gains={**self.robot.gains, **given})
+
+    def _soft(self, found: Mapping[str, Gain]) -> list[str]:
+        """The joints of legs and torso, if one of the legs is too soft to stand on."""
+        legs = [joint.name for leg in self.legs for joint in leg.joints if joint.name in self.robot.gains]
+        holding = [*legs, *(name for name in self.robot.groups.get("torso", ()) if name in self.robot.gains)]
+        if not any(self.robot.gains[name].stiffness < SOFT * found[name].stiffness for name in legs):
+            return []
+        return [name for name in holding if self.robot.gains[name].stiffness < found[name].stiffness]
 
 
 def gains_of(robot: Robot, tree: Tree, legs: list[Leg]) -> Mapping[str, Gain]:
@@ -287,7 +315,7 @@ def gains_of(robot: Robot, tree: Tree, legs: list[Leg]) -> Mapping[str, Gain]:
     sole = float((tree.where[legs[0].sole.link] @ legs[0].sole.at.matrix)[2, 3])
     height = below[robot.root][1][2] / robot.mass - sole if robot.mass > 0 else 1.0
     holding = {joint.name for leg in legs for joint in leg.joints}
-    holding |= {name for name in robot.groups.get("torso", ())}
+    holding |= set(robot.groups.get("torso", ()))
     found = {}
     for joint in robot.moving:
         mass, moment = below[joint.child]

@@ -6,38 +6,26 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from wholebody.robots.geometry import placements
-from wholebody.robots.robot import Array, Joint, Robot
+from wholebody.robots.robot import Array, Joint
+from wholebody.robots.soles import cloud
+from wholebody.robots.tree import Limb, Tree
 
 FEWEST = 3
 """Joints of a limb at least: fewer are eyes, fingers or grippers."""
 UNEVEN = 0.05
 """Of a limb's length: how far mirrored joints may stand from where their mirror images are."""
 HANGS, LEVEL = -0.4, 0.12
-"""Of a leg's length: how far below its hip a foot is at least, as a height; and how much two ends on one level differ."""
+"""Of a leg's length: the height of a foot above its hip at most; how much two ends on one level differ."""
 NEAR = math.radians(30.0)
 EXACT = math.radians(2.0)
 
 
 class NotTwoLegs(Exception):
     """Why a robot's tree has not two legs, in a sentence."""
-
-
-class Limb(NamedTuple):
-    """Joints in a row from a link where limbs branch off to the last one before an end, or before fingers."""
-
-    base: str
-    joints: tuple[Joint, ...]
-
-    @property
-    def tip(self) -> str:
-        """The link that its last joint moves."""
-        return self.joints[-1].child
 
 
 class Pair(NamedTuple):
@@ -48,85 +36,6 @@ class Pair(NamedTuple):
     normal: Array  # of the plane between them, a unit vector in the root's axes
     offset: float  # of that plane from the root's origin, m
     error: float
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A robot with its joints at zero, or at the limit nearest to it; links fixed to each other are one body."""
-
-    robot: Robot
-
-    @cached_property
-    def where(self) -> dict[str, Array]:
-        """Each link's frame in the root's."""
-        return placements(self.robot, np.array([np.clip(0.0, j.lower, j.upper) for j in self.robot.moving]))
-
-    @cached_property
-    def body(self) -> dict[str, str]:
-        """Of each link the topmost link that it is fixed to."""
-        found = {self.robot.root: self.robot.root}
-        for joint in self.robot.joints:
-            found[joint.child] = found[joint.parent] if joint.kind == "fixed" else joint.child
-        return found
-
-    @cached_property
-    def below(self) -> dict[str, list[Joint]]:
-        """Of each body the joints that move others against it."""
-        found: dict[str, list[Joint]] = {each: [] for each in self.body.values()}
-        for joint in self.robot.joints:
-            if joint.kind != "fixed":
-                found[self.body[joint.parent]].append(joint)
-        return found
-
-    @cached_property
-    def above(self) -> dict[str, Joint]:
-        """Of each body the joint that moves it."""
-        return {joint.child: joint for joint in self.robot.joints if joint.kind != "fixed"}
-
-    def links_of(self, body: str) -> list[str]:
-        """The links that a body is made of."""
-        return [link.name for link in self.robot.links if self.body[link.name] == body]
-
-    def origin(self, joint: Joint) -> Array:
-        """Where a joint is, in the root's frame."""
-        return self.where[joint.child][:3, 3]
-
-    def axis(self, joint: Joint) -> Array:
-        """The direction of a joint's axis, in the root's axes."""
-        direction = self.where[joint.child][:3, :3] @ np.array(joint.axis)
-        return direction / np.linalg.norm(direction)
-
-    def middle(self, body: str) -> Array:
-        """The centre of mass of a body, in the root's frame; of one without mass, where its frame is."""
-        links = [self.robot.link(name) for name in self.links_of(body)]
-        mass = sum(link.mass for link in links)
-        if mass <= 0:
-            return self.where[body][:3, 3]
-        moments = [link.mass * (self.where[link.name] @ [*link.com, 1.0])[:3] for link in links]
-        return np.asarray(np.sum(moments, axis=0) / mass)
-
-    def limb(self, first: Joint) -> Limb:
-        """The limb that begins with a joint: on until bodies branch, or end."""
-        joints = [first]
-        while len(self.below[joints[-1].child]) == 1:
-            joints.append(self.below[joints[-1].child][0])
-        return Limb(self.body[first.parent], tuple(joints))
-
-    def path(self, link: str) -> list[Joint]:
-        """The joints that move between the root and a link."""
-        found, body = list[Joint](), self.body[link]
-        while body in self.above:
-            found.insert(0, self.above[body])
-            body = self.body[self.above[body].parent]
-        return found
-
-    def points(self, limb: Limb) -> Array:
-        """The joints of a limb and the middle of its last body."""
-        return np.array([*(self.origin(joint) for joint in limb.joints), self.middle(limb.tip)])
-
-    def length(self, limb: Limb) -> float:
-        """From joint to joint to the middle of the last body."""
-        return float(np.linalg.norm(np.diff(self.points(limb), axis=0), axis=1).sum())
 
 
 @dataclass(frozen=True)
@@ -202,7 +111,9 @@ def _pair(tree: Tree, one: Limb, other: Limb) -> Pair | None:
     normal = total / np.linalg.norm(total)
     across, middles = apart - np.outer(apart @ normal, normal), (a + b)[:-1] / 2 @ normal
     error = max(float(np.linalg.norm(across, axis=1).max()), float(np.ptp(middles))) / length
-    turned = [abs(_reflected(tree.axis(i), normal) @ tree.axis(j)) for i, j in zip(one.joints, other.joints, strict=True)]
+    turned = [
+        abs(_reflected(tree.axis(i), normal) @ tree.axis(j)) for i, j in zip(one.joints, other.joints, strict=True)
+    ]
     if error > UNEVEN or min(turned) < 0.95 or (apart @ normal).min() < -UNEVEN * length:
         return None
     return Pair(one, other, normal, float(middles.mean()), error)
@@ -229,7 +140,9 @@ def _why_no_pair(tree: Tree) -> str:
     if not limbs:
         return f"no limb of {FEWEST} joints or more: nothing that could be a leg"
     if len(limbs) == 1:
-        return f"one limb only, from '{limbs[0].joints[0].name}' to '{limbs[0].joints[-1].name}': to walk takes two legs"
+        return (
+            f"one limb only, from '{limbs[0].joints[0].name}' to '{limbs[0].joints[-1].name}': to walk takes two legs"
+        )
     names = ", ".join(f"'{limb.joints[0].name}'" for limb in limbs[:4])
     return f"no two limbs mirror each other; limbs begin with {names}"
 
@@ -307,7 +220,7 @@ def _snapped(direction: Array) -> Array:
 
 
 def _exact_up(tree: Tree, normal: Array, roughly: Array) -> tuple[Array, str]:
-    """Up in the plane of symmetry: near where the limbs say, the axis that most joints turn about, or one of the root."""
+    """Up in the plane of symmetry: near where limbs say, the axis that most joints turn about, or one of the root."""
     candidates = [(axis, "an axis of the root", 0.5) for axis in (*np.eye(3), *-np.eye(3))]
     for joint in tree.robot.moving:
         candidates += [(sign * tree.axis(joint), f"the axis of '{joint.name}'", 0.0) for sign in (1.0, -1.0)]
@@ -344,8 +257,6 @@ def _votes(tree: Tree, legs: Pair, ahead: Array, up: Array, normal: Array) -> di
 
 def foot_middle(tree: Tree, body: str, up: Array) -> Array:
     """The middle of a body's lower half, of its shapes' frames; of a body without any its centre of mass."""
-    from wholebody.robots.soles import cloud
-
     points, radii = cloud(tree, body)
     if not len(points):
         return tree.middle(body)

@@ -196,7 +196,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Inference:
-    """Something that a robot's file does not say and that was concluded: what, from what, and how sure that is, 0 to 1."""
+    """Something that a robot's file does not say and that was inferred: from what, and how sure that is, 0 to 1."""
 
     what: str
     found: str

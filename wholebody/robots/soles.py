@@ -10,8 +10,8 @@ import numpy as np
 
 from wholebody.errors import BadRobot
 from wholebody.robots.formats import meshes
-from wholebody.robots.limbs import Tree
 from wholebody.robots.robot import Array, Placement, Shape, Surface
+from wholebody.robots.tree import Tree
 
 TILTED = math.radians(40.0)
 """How far a sole may be turned from level while the joints are at zero."""

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from wholebody.robots import geometry
-from wholebody.robots.limbs import Tree, knee_of
+from wholebody.robots.limbs import knee_of
 from wholebody.robots.robot import Array, Joint, Robot, Surface
+from wholebody.robots.tree import Tree
 
 BENT = 0.055
 """Of the length of thigh and shin: how much nearer the ankle is to the hip than with the leg straight."""
@@ -67,7 +68,9 @@ def measured(robot: Robot, posture: Mapping[str, float], legs: Sequence[Leg]) ->
     uneven = abs(soles[0][2, 3] - soles[1][2, 3]) / max(abs(soles[0][1, 3] - soles[1][1, 3]), 1e-3)
     knees = [max(abs(given[j.name]) for j in leg.joints if j.name in given) for leg in legs]
     shown = {name: round(value, 4) for name, value in given.items() if abs(value) > 5e-5}
-    shown = {name: float(np.clip(value, robot.joint(name).lower, robot.joint(name).upper)) for name, value in shown.items()}
+    shown = {
+        name: float(np.clip(value, robot.joint(name).lower, robot.joint(name).upper)) for name, value in shown.items()
+    }
     return Stance(shown, max(tilt, math.atan(uneven)), min(knees), _com_ahead(robot, given, legs))
 
 
@@ -77,7 +80,7 @@ def stands(stance: Stance, length: float) -> bool:
 
 
 def _sole_to_root(tree: Tree, leg: Leg) -> Array:
-    """Where a sole is to be, in the root: level, straight ahead, below the hip as while joints are at zero, but higher."""
+    """Where a sole is to be, in the root: level, straight ahead, as far below the hip as a bent leg reaches."""
     sole = tree.where[leg.sole.link] @ leg.sole.at.matrix
     target = np.eye(4)
     target[:3, 3] = sole[:3, 3]

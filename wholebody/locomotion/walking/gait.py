@@ -154,8 +154,8 @@ def need_soles(robot: Robot) -> None:
     if not set(SOLES) <= {surface.name for surface in robot.surfaces}:
         why = next((f" ({each.reason})" for each in robot.inferred if each.what == "legs"), "")
         raise BadGait(
-            f"'{robot.name}' has no surfaces {' and '.join(SOLES)} to stand on{why}: it cannot walk; give it some in a YAML "
-            "on top of its file, see `wholebody robots adopt`"
+            f"'{robot.name}' has no surfaces {' and '.join(SOLES)} to stand on{why}: it cannot walk; give it some in a "
+            "YAML on top of its file, see `wholebody robots adopt`"
         )
     if "stand" not in robot.postures:
         raise BadGait(f"'{robot.name}' has no posture 'stand' to stand in: it cannot walk")

@@ -218,7 +218,7 @@ def steps_easily(legs: Legs, gait: Gait, feet: Feet, length: float) -> bool:
 
 
 class Needs(NamedTuple):
-    """What planned steps need of legs: the greatest share of a joint's velocity limit; the least bend of a knee, rad."""
+    """What planned steps need: the greatest share of a joint's velocity limit; the least bend of a knee, rad."""
 
     speed: float
     knee: float
@@ -270,7 +270,7 @@ class Touching:
         robot = model.robot
         left, right = ({joint.child for joint in robot.moving if joint.name in names} for names in leg_joints(robot))
         pairs = link_pairs(robot, ())
-        others = {tuple(sorted(pair)) for pair in pairs if not (set(pair) & left and set(pair) & right)}
+        others = {(one, other) for one, other in pairs if not ({one, other} & left and {one, other} & right)}
         self._collisions: Collisions | None = None
         if len(others) < len(pairs):
             found = Collisions(model, GROWN, ignore=others)

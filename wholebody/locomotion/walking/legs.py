@@ -144,8 +144,9 @@ class ClosedLegs:
         self._model, self._tasks = model, tasks
         left, right = (leg(robot, sole) for sole in SOLES)
         first, second, pelvis, com = (task.handle(model) for task in tasks)
+        tasks_of_legs = (first, second, pelvis, com)
         self._handle = _kernels.locomotion_legs(
-            left.handle, right.handle, *columns, joints, (first, second, pelvis, com)
+            left.handle, right.handle, columns[0], columns[1], joints, tasks_of_legs
         )
 
     def aim(self, com: Array, rotation: Array, soles: tuple[Array, Array]) -> None:
@@ -200,9 +201,7 @@ class IteratedLegs:
         """Move the joints to the goals; how far a sole stays away, m."""
         if self._base is None:
             turned = matrix_of_quaternion(self._tasks.pelvis.goal)
-            self._base = np.concatenate(
-                [self._tasks.com.goal - turned @ before.com_in_world, self._tasks.pelvis.goal]
-            )
+            self._base = np.concatenate([self._tasks.com.goal - turned @ before.com_in_world, self._tasks.pelvis.goal])
         try:
             found = self._inverse.solve(np.concatenate([self._base, self._start()]))
         except BadGoal:
