@@ -1,15 +1,17 @@
 """Anybody's robots: what is inferred of each file, how it looks, and whether it stands, walks, turns and stops.
 
-    python -m experiments.any_robot FILE… [--seeds 5]
+    python -m experiments.any_robot [FILE…] [--seeds 5]
 
 Each walks 1 m and turns by 90° with realistic sensors, in lock step with its controller, and nothing else told. Prints
-a row for each file and writes `results/any_robot.md`, with a picture of each beside it.
+a row for each file and writes `results/any_robot.md`, with a picture of each beside it. Without a file it takes the
+humanoids of the package example-robot-data.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import sys
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -28,6 +30,13 @@ from wholebody.simulation.film import portrait, write_png
 DISTANCE, TURN, PATIENCE = 1.0, math.pi / 2, 120.0
 UPRIGHT = math.cos(math.radians(45))
 RESULTS = Path("results")
+EXAMPLES = (
+    "talos_data/robots/talos_reduced.urdf",
+    "icub_description/robots/icub_reduced.urdf",
+    "romeo_description/urdf/romeo.urdf",
+    "g1_description/urdf/g1_29dof_rev_1_0.urdf",
+    "alexander_description/urdf/alexander_v1.lowerBodyOnly.urdf",
+)
 HEAD = "| file | joints, mass | inferred | 1 m takes | stands at the end | why not |\n|---|---|---|---|---|---|"
 
 
@@ -103,10 +112,16 @@ def row(file: str, seeds: int, picture: Path) -> str:
     return f"| {Path(file).name} | {what} | {doubts} | {metre} | {stands} | {'; '.join(filter(None, (why, weak)))} |"
 
 
+def examples() -> list[str]:
+    """Humanoids of the package example-robot-data, as far as it is installed."""
+    folders = (Path(each) / "cmeel.prefix/share/example-robot-data/robots" for each in sys.path)
+    return [str(folder / file) for folder in folders for file in EXAMPLES if (folder / file).is_file()]
+
+
 def main() -> None:
     """Print the table and write it."""
     parser = argparse.ArgumentParser(description="What is inferred of anybody's robots, and whether they walk.")
-    parser.add_argument("files", nargs="+")
+    parser.add_argument("files", nargs="*", default=examples())
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
