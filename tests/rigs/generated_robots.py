@@ -9,8 +9,11 @@ from wholebody.robots import Joint, Link, Placement, Robot, Shape
 AXES = {"roll": (1.0, 0.0, 0.0), "pitch": (0.0, 1.0, 0.0), "yaw": (0.0, 0.0, 1.0)}
 
 
-def biped(seed=0, legs=("left", "right"), arms=True, foot=None):
-    """A robot of random lengths and masses, its hips in a random order of axes; `foot` scales the left foot."""
+def biped(seed=0, legs=("left", "right"), arms=True, foot=None, root="pelvis"):
+    """A robot of random lengths and masses, its hips in a random order of axes; `foot` scales the left foot.
+
+    With the chest as its root, both legs hang below a waist.
+    """
     rng = np.random.default_rng(seed)
     size = rng.uniform(0.3, 2.0)
     links = [_link("pelvis", 8 * size**3, _box(0.2 * size, 0.2 * size, 0.1 * size))]
@@ -49,20 +52,9 @@ def biped(seed=0, legs=("left", "right"), arms=True, foot=None):
     if not arms:
         return Robot(f"robot {seed}", tuple(links), tuple(joints))
     links.append(_link("chest", 12 * size**3, _box(0.2 * size, 0.3 * size, 0.3 * size)))
-    joints.append(
-        Joint(
-            "waist",
-            "revolute",
-            "pelvis",
-            "chest",
-            Placement((0, 0, 0.25 * size)),
-            AXES["yaw"],
-            -1,
-            1,
-            10,
-            200 * size**4,
-        )
-    )
+    ends = (root, "chest" if root == "pelvis" else "pelvis")
+    at = Placement((0, 0, (0.25 if root == "pelvis" else -0.25) * size))
+    joints.append(Joint("waist", "revolute", *ends, at, AXES["yaw"], -1, 1, 10, 200 * size**4))
     for side, sign in (("left", 1.0), ("right", -1.0)):
         last = "chest"
         for number, axis in enumerate(("pitch", "roll", "yaw", "pitch")):
