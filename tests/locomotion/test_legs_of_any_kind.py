@@ -14,7 +14,7 @@ from wholebody.locomotion.walking import legs as legs_module
 from wholebody.locomotion.walking.footsteps import Feet, Place, StepLimits, to_place, within
 from wholebody.locomotion.walking.gait import SOLES, gait_of
 from wholebody.locomotion.walking.gait_tuning import STRAIGHTEST, needed
-from wholebody.locomotion.walking.legs import ClosedLegs, Legs, leg_joints, load_on_one_leg
+from wholebody.locomotion.walking.legs import ClosedLegs, Legs, leg_joints, load_on_one_leg, trouble_on_one_leg
 from wholebody.locomotion.walking.pattern import Pattern
 from wholebody.locomotion.walking.walker import Walker
 from wholebody.model import Model
@@ -106,3 +106,11 @@ def test_the_gait_leaves_knees_bent_efforts_to_spare_and_hips_within_their_range
     assert needed(legs, gait, feet, gait.limits.length).knee >= 0.9 * min(STRAIGHTEST, 0.29)
     assert gait.limits.turn < asked.limits.turn
     assert Walking(robots.load("valkyrie")).gait.limits.turn == gait_of(Model(robots.load("valkyrie"))).limits.turn
+
+
+def test_of_legs_that_cannot_level_their_soles_it_is_said_by_how_much_they_are_turned():
+    robot = robots.load("hubo2plus").locked({"LAR": 0.0, "RAR": 0.0})
+    model = Model(robot)
+    assert trouble_on_one_leg(model, gait_of(model)).endswith("as its legs have 5 joints")
+    whole = Model(robots.load("hubo2plus"))
+    assert not trouble_on_one_leg(whole, gait_of(whole))

@@ -11,7 +11,7 @@ from wholebody import robots
 from wholebody.robots.formats.mjcf_writer import write_mjcf
 
 PAGE = (Path(__file__).parents[2] / "docs" / "your_robot.md").read_text()
-COMMANDS = [line for block in re.findall(r"```\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
+COMMANDS = re.findall(r"^wholebody .*$", PAGE, re.MULTILINE)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -24,6 +25,8 @@ ARRIVED, MOST_ITERATIONS = 1e-6, 30
 """m, rad: when legs by iteration have reached a goal; and after how many rounds they are as near as they come."""
 BEND = 0.15
 """rad: legs by iteration start with knees bent so far at least; a straight one, once there, would never bend again."""
+TILTED = math.radians(2.0)
+"""A sole that is turned by more stands on its edge."""
 TURNS = 0.01
 """Of a leg with fewer than six joints, the weight of a radian against that of a metre."""
 BENT = 0.02  # rad: less is a straight leg, which may bend either way
@@ -274,10 +277,11 @@ def under(com_in_world: Array, rotation: Array, com_in_pelvis: Array) -> Array:
 
 
 class Load(NamedTuple):
-    """The joint that is loaded most, and the share of its effort limit."""
+    """The joint that is loaded most, and the share of its effort limit; and how far the sole is from level, rad."""
 
     joint: str
     share: float
+    tilt: float
 
 
 def load_on_one_leg(model: Model, gait: Gait) -> Load:
@@ -296,12 +300,16 @@ def load_on_one_leg(model: Model, gait: Gait) -> Load:
     effort = (seen.g - seen.jacobian(foot).T @ np.concatenate([push, np.cross(lever, push)]))[6:]
     shares = {j.name: abs(float(tau)) / j.effort for j, tau in zip(model.robot.moving, effort, strict=True) if j.effort}
     worst = max(shares, key=lambda name: shares[name])
-    return Load(worst, shares[worst])
+    return Load(worst, shares[worst], math.acos(min(1.0, float(seen.rotation(foot)[2, 2]))))
 
 
 def trouble_on_one_leg(model: Model, gait: Gait) -> str:
     """Why it cannot stand on one leg, as in the middle of a step; nothing if it can."""
     load = load_on_one_leg(model, gait)
+    if load.tilt > TILTED:
+        few = min(map(len, leg_joints(model.robot)))
+        why = f", as its legs have {few} joints" if few < 6 else ""
+        return f"on one leg its sole is turned by {math.degrees(load.tilt):.0f}°{why}"
     if load.share <= 1.0:
         return ""
     most = model.robot.joint(load.joint).effort
