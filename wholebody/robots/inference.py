@@ -25,7 +25,7 @@ SIZES_DIFFER = 0.2
 """Share by which the areas of two soles that are taken for alike may differ."""
 PARTLY = 0.15
 """Of the rectangle about a foot seen from below: a flat part that covers less is none to stand on."""
-LEGS_STIFF, OTHERS_STIFF, DAMPED = 15.0, 75.0, 0.02
+LEGS_STIFF, OTHERS_STIFF, DAMPED = 15.0, 75.0, 0.03
 """Stiffness of legs, of the torque of the weight at the height of the centre of mass; of other joints, of what hangs
 from them; and seconds of damping."""
 SOFT = 0.3
