@@ -135,9 +135,7 @@ def show(name: options.Which, repair: options.Repair = False) -> None:
 @app.command()
 def adopt(
     file: Annotated[Path, typer.Argument(help="A URDF or MJCF of any humanoid.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The YAML to write; beside the file if not told.")
-    ] = None,
+    out: Annotated[Path | None, options.Out] = None,
     repair: options.Repair = False,
     force: options.Force = False,
 ) -> None:
