@@ -16,7 +16,7 @@ from wholebody.channels.recording.playback import Recording
 from wholebody.channels.recording.recorder import Recorder
 from wholebody.configuration.reading import find, read
 from wholebody.drivers.hubo_can.wiring import Wiring
-from wholebody.errors import BadConfiguration, BadRecording, BadRobot, WholebodyError
+from wholebody.errors import BadConfiguration, BadMotionFile, BadRecording, BadRobot, WholebodyError
 from wholebody.files import DEEPEST_XML, MOST_BYTES, yaml_of
 from wholebody.motion import JointTable, KeyFrames
 from wholebody.motion.capture.bvh import Bvh
@@ -139,6 +139,13 @@ def test_yaml_that_would_blow_up_is_refused_at_once(text, said, tmp_path):
         read(path)
     with pytest.raises(BadRobot, match=said):
         robots.load(path)
+
+
+def test_a_position_beyond_every_float_is_refused(tmp_path):
+    path = tmp_path / "far.yaml"
+    path.write_text("frames:\n  - {name: a, posture: {REB: -" + "9" * 400 + "}}\n")
+    with pytest.raises(BadMotionFile, match="no number to go to"):
+        KeyFrames.read(path, HUBO)
 
 
 def test_aliases_that_stay_small_are_read(tmp_path):

@@ -42,6 +42,8 @@ SPLINES: Mapping[str, Spline] = {
     "quintic": quintic,
     "via_cubic": via_cubic,
 }
+FARTHEST = 1e6
+"""rad or m, beyond which a position is none; whole numbers in YAML may be larger than any float."""
 KEYS = ("name", "posture", "duration", "contacts", "stop", "falls", "up")
 FLAGS = ("stop", "falls")
 AXES = ("x", "y", "z", "-x", "-y", "-z")
@@ -251,7 +253,7 @@ def _posture(where: str, given: Any, robot: Robot, before: Array | None) -> Arra
         if joint not in robot.index:
             near = closest(str(joint), robot.joint_names)
             raise BadMotionFile(f"{where}: {robot.name} has no moving joint '{joint}'{near}")
-        if not isinstance(value, int | float) or isinstance(value, bool) or not np.isfinite(value):
+        if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < FARTHEST:
             raise BadMotionFile(f"{where}: joint {joint} is '{value}', which is no number to go to")
         position[robot.index[joint]] = value
     return position
