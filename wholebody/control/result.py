@@ -69,7 +69,7 @@ class ResultBuffer:
 
 
 class ResultBuffers:
-    """Sheets to use again: a loop that keeps its last result runs on two for ever."""
+    """Result buffers to use again: a loop that keeps its last result runs on two for ever."""
 
     KEPT = 4
 

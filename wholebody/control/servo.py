@@ -151,7 +151,7 @@ class Servo:
         self.updater = ModelUpdater(self.model, clock.period / LOOKS_A_CYCLE) if model_beside else None
         self.estimate = Estimate(self.model, self.description.state_dtype())
         damping = damping_of(self.model.robot) if viscous else None
-        self.reference = ReferenceSheet(self.description, self.estimate.joints, mode, damping)
+        self.reference = ReferenceBuffer(self.description, self.estimate.joints, mode, damping)
         outside = [each for each in self.description.joint_names if each not in self.model.joint_names]
         self.others = JointPID(self.description, outside) if others is None else others
         self.timing = Timing(STAGES)
@@ -329,7 +329,7 @@ class Servo:
             raise BadProblem(f"a whole-body controller commands effort, position or impedance, not {self.mode!r}")
 
 
-class ReferenceSheet:
+class ReferenceBuffer:
     """The reference of a robot, filled in every cycle: joints of the model by command, the others each by itself."""
 
     def __init__(self, robot: Robot, joints: Integers, mode: Mode, damping: Array | None) -> None:
