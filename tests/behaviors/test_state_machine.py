@@ -6,7 +6,7 @@ from wholebody import messages
 from wholebody.behaviors.state_machine import Published, State, StateMachine, announce, draw, picture
 from wholebody.channels import Channel
 from wholebody.errors import BadStateMachine, UnknownName
-from wholebody.operator.robot.subscriptions import StateMachines
+from wholebody.operator.robot.page_view import StateMachines
 
 
 class Script:

@@ -133,24 +133,24 @@ def test_a_robot_that_never_ran_is_none():
 
 
 def test_a_channel_that_is_made_anew_is_followed():
-    tap = Subscription("some.number")
-    assert tap.take() is None
+    subscription = Subscription("some.number")
+    assert subscription.take() is None
     for value in (1.0, 2.0):
         with Channel("some.number", np.dtype("f8")) as channel, channel.writer() as writer:
             writer.message[...] = value
             writer.put()
-        assert tap.take() == value
+        assert subscription.take() == value
         channel.path.unlink()
 
 
 def test_the_rate_is_that_of_the_messages():
-    tap = Subscription("some.number")
+    subscription = Subscription("some.number")
     with Channel("some.number", np.dtype("f8")) as channel, channel.writer() as writer:
         for count in range(100):
             writer.message[...] = count
             writer.put_stamped(1_000_000_000 + count * 4_000_000)
-        tap.take()
-        history = tap.past(30)
+        subscription.take()
+        history = subscription.past(30)
     assert history.messages.tolist() == list(range(70, 100))
     assert history.rate == pytest.approx(250)
 

@@ -13,7 +13,7 @@ from robot_processes import MAIN, end_all, wait_for, wholebody
 from wholebody.channels.owned import own_channel
 from wholebody.control.introspection.markers import FRAME, POINT, marker_record
 from wholebody.drivers import connect
-from wholebody.operator.robot.subscriptions import TaskMarkers
+from wholebody.operator.robot.page_view import TaskMarkers
 from wholebody.parameters import Unit
 from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.reflection import Parameters
@@ -81,7 +81,7 @@ def write_markers(writer):
 def test_markers_are_told_on_the_map_until_their_controller_is_silent(monkeypatch):
     markers = TaskMarkers("robot", lambda x, y: (x + 2.0, y - 1.0))
     assert markers.newest() == []
-    monkeypatch.setattr("wholebody.operator.robot.subscriptions.LOOK_EVERY", 0.0)
+    monkeypatch.setattr("wholebody.operator.robot.page_view.LOOK_EVERY", 0.0)
     with own_channel(NAMES.markers, marker_record(2)) as channel, channel.writer() as writer:
         write_markers(writer)
         hand, head = markers.newest()
@@ -91,7 +91,7 @@ def test_markers_are_told_on_the_map_until_their_controller_is_silent(monkeypatc
         assert hand["goal"]["orientation"] is hand["actual"]["direction"] is None
         assert head["parameter"] == "", "it cannot be dragged"
         assert head["actual"]["orientation"] == [0, 0, 0, 1]
-        monkeypatch.setattr("wholebody.operator.robot.subscriptions.GONE", -1.0)
+        monkeypatch.setattr("wholebody.operator.robot.page_view.GONE", -1.0)
         assert markers.newest() == []
 
 

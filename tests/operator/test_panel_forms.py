@@ -20,7 +20,7 @@ from wholebody.operator.page.forms import form_of, read_form
 from wholebody.operator.page.panel import Column, Panel, PanelContext, Series, broken
 from wholebody.operator.page.panels import MOST_ROWS, MOST_WAITING, RunningPanel
 from wholebody.operator.page.viewer import Seen
-from wholebody.operator.robot.posture import FallWatch
+from wholebody.operator.robot.diagnostics import FallWatch
 from wholebody.parameters import Bounds, Size, Unit
 
 

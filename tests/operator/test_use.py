@@ -11,7 +11,7 @@ from test_antenna import hall, item
 
 from wholebody import robots
 from wholebody.errors import Refused
-from wholebody.operator.robot.object_use import PUSH
+from wholebody.operator.robot.fetching import PUSH
 
 ROBOT = robots.load("hubo2plus")
 LEVER = np.array([1.1, 0.0, 0.86])

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from wholebody.behaviors.behavior import Behavior, Goal
-from wholebody.behaviors.goals import GoalHandle, Goals
+from wholebody.behaviors.behavior import Behavior, Goal, GoalHandle, Goals
 
 if TYPE_CHECKING:
     from wholebody.behaviors.walking import Walking

@@ -1,6 +1,7 @@
-"""Controllers as processes: walk, crawl and arms take goals from anybody, limbs merges what others wish for limbs.
+"""Controllers as processes: walk, crawl, arms and behaviours take goals from anybody, limbs merges wishes for limbs.
 
-`wholebody process walk` (crawl, arms, limbs) begins one; `wholebody walk`, `crawl`, `rcp` and `page` begin them too.
+`wholebody process walk` (crawl, arms, limbs) begins one; `wholebody walk`, `crawl`, `rcp` and `page` begin them too;
+`wholebody process behavior --behavior FILE.py:Class` or `wholebody start --behavior` begins a behaviour.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 
 from wholebody import robots
 from wholebody.behaviors import Walking, crawling_goals, reaching_goals, walking_goals
+from wholebody.behaviors.behavior import BehaviorServer, load
 from wholebody.behaviors.crawling import Crawling, SupportDisplay, crawling_parameters
 from wholebody.behaviors.crawling_goals import CrawlingServer
 from wholebody.behaviors.limb_server import NOBODY, LimbRequests, LimbServer
@@ -33,8 +35,8 @@ from wholebody.realtime import until_told
 
 SILENCE = 0.02
 """s without a reference after which the daemon holds the joints of a robot that walks or crawls."""
-ARMS_SILENCE = 0.5
-"""s without a word after which the arms are anybody's again."""
+LEASE_SILENCE = 0.5
+"""s without a word after which the joints of arms and behaviours are anybody's again."""
 LOOK_AROUND = 0.1
 """s between two looks for new sources."""
 NOTHING_ELSE: dict[str, Any] = {"tasks": [], "constraints": [], "events": {}, "settings": {}}
@@ -130,7 +132,7 @@ def arms(name: str = "", robot: str = "", *, ready: Ready) -> None:
     goes_on, moved = until_told(), False
     reaching = Reaching(robots.load(robot))
     with (
-        connect(reaching_goals.CONTROLLER, name, period=ARMS_SILENCE, lease=True) as connection,
+        connect(reaching_goals.CONTROLLER, name, period=LEASE_SILENCE, lease=True) as connection,
         ReachingServer(reaching, name) as server,
     ):
         ready()
@@ -176,3 +178,19 @@ def serve_limbs(
         if moved.any():
             connection.reference.position[:], connection.reference.mask[:] = positions, moved
             connection.put()
+
+
+def behavior(name: str = "", robot: str = "", behavior: str = "", *, ready: Ready) -> None:
+    """Do the goals of a behaviour, by entry point or in FILE.py:Class, until SIGTERM or SIGINT."""
+    goes_on = until_told()
+    called, loaded = load(behavior, robots.load(robot))
+    with (
+        connect(called, name, period=LEASE_SILENCE, lease=True) as connection,
+        BehaviorServer(called, loaded, connection, name) as server,
+    ):
+        ready()
+        for going in StateLoop(connection, goes_on):
+            if not going:
+                server.end("the behaviour was told to end")
+                return
+            server.cycle()

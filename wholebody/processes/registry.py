@@ -63,13 +63,13 @@ BOARDS = Role("boards", "devices", "simulated motor boards or servos", lambda na
 WALK = Role("walk", "controllers", "the walking controller", _doing("walk"))
 CRAWL = Role("crawl", "controllers", "the crawling controller", _doing("crawl"))
 ARMS = Role("arms", "controllers", "the controller of the arms", _doing("arms"))
-BEHAVIOR = Role("behavior", "behavior", "does the goals of a behaviour, ours or yours", each="behavior")
+BEHAVIOR = Role("behavior", "controllers", "does the goals of a behaviour, ours or yours", each="behavior")
 LIMBS = Role("limbs", "controllers", "merges what sources wish for limbs into one reference")
 CAMERA = Role("camera", "pictures", "draws what the camera of a simulated robot sees, and finds objects in it")
 CARRIER = Role(
-    "carrier", "carrier", "carries a controller's parameters over transports other than channels", each="controller"
+    "carrier", "exchange", "carries a controller's parameters over transports other than channels", each="controller"
 )
-GATEWAY = Role("gateway", "gateway", "lets other machines ask the services of this one", each="endpoint")
+GATEWAY = Role("gateway", "exchange", "lets other machines ask the services of this one", each="endpoint")
 FILM = Role("film", "pictures", "draws a film of a run")
 DEMO = Role("demo", "demo", "a part of `wholebody demo`", each="member")
 OWNERS = (DAEMON, SIMULATOR, BOARDS)

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 from rich.console import Console
 
-from wholebody.behaviors.goals import Goals
+from wholebody.behaviors.behavior import Goals
 from wholebody.drivers import Answer, Names
 from wholebody.drivers.boards import BoardClient
 from wholebody.drivers.connection import Connection, connect

@@ -18,7 +18,7 @@ from wholebody.operator.map import Block, Map, read_map
 from wholebody.operator.rcp.users import ROLES, User, entry, read_users
 from wholebody.operator.rcp.users import Role as UserRole
 from wholebody.operator.robot.companions import Companions
-from wholebody.operator.robot.posture import footless
+from wholebody.operator.robot.diagnostics import footless
 from wholebody.processes.registry import ARMS, CAMERA, WALK, plan_of
 
 

@@ -1,22 +1,122 @@
-"""PageView: what the operator page shows of a running robot."""
+"""PageView: what the operator page shows of a running robot: place, health, state machines, markers of its tasks."""
 
 from __future__ import annotations
 
+import json
 import math
+import time
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from wholebody.behaviors.state_machine import ENDING, MachineMessage
+from wholebody.channels import directory
+from wholebody.channels.subscription import Subscription
+from wholebody.control.introspection.markers import DIRECTION, FRAME, POINT, Marker, MarkerMessage
 from wholebody.drivers import Names
+from wholebody.messages import Record
 from wholebody.operator.monitor.watcher import Watcher
 from wholebody.operator.page.forms import Field
 from wholebody.operator.page.panel import PanelContext
 from wholebody.operator.page.poses import Poses, drawing
 from wholebody.operator.robot.companions import Companions
 from wholebody.operator.robot.robot import WalkingBody
-from wholebody.operator.robot.subscriptions import StateMachines, TaskMarkers
 from wholebody.perception.camera_frames import Frames
 from wholebody.perception.objects import SeenObject
 from wholebody.robots import Robot
+
+LOOK_EVERY = 1.0
+"""s from one look for new channels to the next."""
+
+
+M = TypeVar("M", bound=Record)
+
+
+class Subscriptions(Generic[M]):
+    """ROBOT.NAME.ENDING, by NAME."""
+
+    def __init__(self, robot: str, ending: str, kind: type[M]) -> None:
+        self._first, self._ending, self._kind = f"{Names(robot).robot}.", ending, kind
+        self._subscriptions: dict[str, Subscription[M]] = {}
+        self._looked = float("-inf")
+
+    def all(self) -> dict[str, Subscription[M]]:
+        """All that there were, in the order in which they came."""
+        if time.monotonic() > self._looked + LOOK_EVERY:
+            self._looked = time.monotonic()
+            for name in sorted(directory.names()):
+                if name.startswith(self._first) and name.endswith(self._ending):
+                    short = name[len(self._first) : -len(self._ending)]
+                    self._subscriptions.setdefault(short, Subscription(name, self._kind))
+        return self._subscriptions
+
+
+class StateMachines:
+    """Those of programs that run (behaviors/state_machine.py)."""
+
+    def __init__(self, name: str) -> None:
+        self._subscriptions = Subscriptions(name, ENDING, MachineMessage)
+
+    def newest(self) -> list[dict[str, Any]]:
+        """Each machine with its states, transitions and current state; those inside states come after theirs."""
+        found: list[dict[str, Any]] = []
+        for each in self._subscriptions.all().values():
+            message = each.take()
+            if message is not None and each.writers:
+                found += json.loads(bytes(message.text[: message.size]))["machines"]
+        return found
+
+
+MARKERS_ENDING = ".markers"
+GONE = 3.0
+"""s without a word after which the markers of a controller are not shown."""
+
+OnMap = Callable[[float, float], tuple[float, float]]
+
+
+class TaskMarkers:
+    """The markers of every controller of a robot that puts them on a channel (control/introspection/markers.py)."""
+
+    def __init__(self, name: str, on_map: OnMap) -> None:
+        """`on_map` says where a place of the robot's world is on the map."""
+        self._subscriptions, self._on_map = Subscriptions(name, MARKERS_ENDING, MarkerMessage), on_map
+
+    def newest(self) -> list[dict[str, Any]]:
+        """All of them, as they are now."""
+        found: list[dict[str, Any]] = []
+        for controller, each in self._subscriptions.all().items():
+            message = each.take()
+            if message is not None and each.age < GONE:
+                found += [self._marker(controller, marker) for marker in message.markers]
+        return found
+
+    def _marker(self, controller: str, marker: Marker) -> dict[str, Any]:
+        path = marker.parameter
+        return {
+            "name": f"{controller}:{marker.task}",
+            "parameter": f"{controller}:{path}" if path else "",
+            "enabled": marker.enabled,
+            "goal": self._place(marker, "goal_"),
+            "actual": self._place(marker, ""),
+            "reference": {
+                "position": self._mapped(marker.reference_position),
+                "orientation": marker.reference_orientation.tolist(),
+            },
+        }
+
+    def _place(self, marker: Marker, which: str) -> dict[str, Any]:
+        """A point, and which way it is turned or points, if that counts; what it is not, is null."""
+        shows = marker.shows
+        return {
+            "position": self._mapped(getattr(marker, f"{which}position")),
+            "point": bool(shows & POINT),
+            "orientation": getattr(marker, f"{which}orientation").tolist() if shows & FRAME else None,
+            "direction": getattr(marker, f"{which}direction").tolist() if shows & DIRECTION else None,
+        }
+
+    def _mapped(self, position: Any) -> list[float]:
+        x, y, z = position.tolist()
+        return [*self._on_map(x, y), z]
 
 
 class PageView:

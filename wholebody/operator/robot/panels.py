@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from wholebody import plugins
-from wholebody.behaviors.goals import Goals
+from wholebody.behaviors.behavior import Goals
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.errors import BadConfiguration, WholebodyError
@@ -15,7 +15,7 @@ from wholebody.messages import State
 from wholebody.operator.monitor.watcher import Watcher
 from wholebody.operator.page.forms import Field, Form
 from wholebody.operator.page.panel import Column, Panel, PanelContext, Series, broken
-from wholebody.operator.robot.posture import lean
+from wholebody.operator.robot.diagnostics import lean
 
 
 class Controllers(Panel):

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from wholebody.behaviors.goals import Goals
+from wholebody.behaviors.behavior import Goals
 from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.walking_goals import Doing
 from wholebody.drivers import Answer, Names
@@ -38,13 +38,12 @@ from wholebody.operator.robot.activity import (
     Activity,
 )
 from wholebody.operator.robot.companions import Companions, StartUp
-from wholebody.operator.robot.diagnostics import Diagnostics, of_objects, of_place, of_state
+from wholebody.operator.robot.diagnostics import Diagnostics, FallWatch, footless, of_objects, of_place, of_state
 from wholebody.operator.robot.fetching import Fetching
 from wholebody.operator.robot.localization import Localization
 from wholebody.operator.robot.manipulation import Manipulation
 from wholebody.operator.robot.navigation import Legs, Navigation
 from wholebody.operator.robot.object_search import ObjectSearch
-from wholebody.operator.robot.posture import FallWatch, footless
 from wholebody.operator.robot.settings import BodySettings, LiveParameters
 from wholebody.operator.robot.steps import Step, Told
 from wholebody.parameters.verbs import Verb as BehaviorVerb

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from wholebody.behaviors.goals import GoalHandle
+from wholebody.behaviors.behavior import GoalHandle
 from wholebody.behaviors.reaching_goals import ReachingClient
 from wholebody.behaviors.walking_goals import WalkingClient
 from wholebody.operator.rcp.body import Underway

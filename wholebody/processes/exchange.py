@@ -1,10 +1,14 @@
-"""The carrier of parameters as a process, `wholebody process carrier`; `wholebody run` begins it."""
+"""Exchange with others as processes: parameters over transports other than channels, services for other machines.
+
+`wholebody run` begins them; `wholebody process carrier` and `gateway` do, too.
+"""
 
 from __future__ import annotations
 
 import json
 
 from wholebody import plugins
+from wholebody.channels.bridge.gateway import Gateway
 from wholebody.parameters.bindings import Binding
 from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.transports import Carrier
@@ -18,5 +22,12 @@ def carrier(name: str, controller: str, bindings: str, *, ready: Ready) -> None:
     names = ControllerNames(name, controller)
     chosen = [Binding(**each) for each in given["bindings"]]
     with Carrier(chosen, given["sizes"], names, lambda name: plugins.load("transports", name)):
+        ready()
+        sleep_until_told()
+
+
+def gateway(endpoint: str, name: str = "", *, ready: Ready) -> None:
+    """Answer other machines until SIGTERM or SIGINT."""
+    with Gateway(endpoint):
         ready()
         sleep_until_told()
