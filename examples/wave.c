@@ -1,13 +1,14 @@
 /* Wave with the right arm for some seconds and take it down again, from wherever it is.
  *
  *   wholebody start        (or: wholebody start --driver mini, or --driver full)
- *   wholebody channels header robot.state -o robot_state.h
- *   wholebody channels header robot.commanded -o robot_commanded.h
+ *   wholebody channels header robot.state --as robot_state -o robot_state.h
+ *   wholebody channels header robot.commanded --as robot_commanded -o robot_commanded.h
  *   gcc -O2 -I. examples/wave.c $(wholebody channels cflags) -lm -o wave
  *   ./wave 6
  *
  * The same source moves every robot, compiled with its headers: what is commanded has the layout of every controller's
- * reference. A joint that the robot lacks is left out, with one warning (Mini-Hubo has no RWY).
+ * reference. The name of another robot follows the seconds. A joint that it lacks is left out, with one warning (Mini-Hubo
+ * has no RWY).
  */
 #include <math.h>
 #include <stdio.h>
@@ -43,9 +44,10 @@ static int index_of(const char *joint)
     return -1;
 }
 
-static int open_channel(wb_ring **ring, const char *name, const wb_layout *layout)
+static int open_channel(wb_ring **ring, const char *robot, const char *what, const wb_layout *layout)
 {
-    char path[WB_PATH_MAX];
+    char name[2 * WB_NAME_MAX], path[WB_PATH_MAX];
+    snprintf(name, sizeof name, "%s.%s", robot, what);
     int status = wb_path(name, path);
     return status < 0 ? status : wb_open(ring, path, layout, 64, 16);
 }
@@ -71,6 +73,7 @@ static int64_t move(wb_writer *writer, robot_commanded *reference, double up, do
 int main(int argc, char **argv)
 {
     double seconds = argc > 1 ? atof(argv[1]) : 6.0, begin = 0.0, t = 0.0;
+    const char *robot = argc > 2 ? argv[2] : "robot";
     int done = 0;
     wb_ring *states, *references;
     wb_reader *reader;
@@ -79,9 +82,9 @@ int main(int argc, char **argv)
     robot_commanded reference;
     memset(&reference, 0, sizeof reference);
 
-    int status = open_channel(&states, "robot.state", &robot_state_layout);
+    int status = open_channel(&states, robot, "state", &robot_state_layout);
     if (status == 0)
-        status = open_channel(&references, "robot.wave.reference", &robot_commanded_layout);
+        status = open_channel(&references, robot, "wave.reference", &robot_commanded_layout);
     if (status == 0)
         status = wb_reader_open(&reader, states);
     if (status == 0)

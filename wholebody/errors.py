@@ -73,6 +73,7 @@ WholebodyError
 ├── Refused                  (PermissionError)    a command that this user may not give, or not now
 ├── ControlLost              (RuntimeError)       no command could be found for too long; the robot is stopped
 ├── UnknownBenchmark         (KeyError)           no benchmark of that name
+├── MissingProgram       (FileNotFoundError)  a program of the system, such as a compiler, is not installed
 └── MissingExtra             (ImportError)        an optional library is not installed
 
 ChannelRenewed               (RuntimeWarning)     a channel that was pulled away is made anew
@@ -429,6 +430,10 @@ class ControlLost(WholebodyError, RuntimeError):
 
 class UnknownBenchmark(WholebodyError, KeyError):
     """There is no benchmark of that name."""
+
+
+class MissingProgram(WholebodyError, FileNotFoundError):
+    """A program of the system is not installed, or fails at what is asked of it; the text says what to install."""
 
 
 class MissingExtra(WholebodyError, ImportError):

@@ -1,5 +1,6 @@
 """One controller, three tiers: the same file moves the virtual, the miniature and the full-size robot."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -75,21 +76,34 @@ def wave_in_python(seconds):
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
-def wave_in_c(seconds, folder):
-    for name in ("robot.state", "robot.commanded"):
-        wholebody("channels", "header", name, "-o", folder / f"{name.replace('.', '_')}.h")
-    flags = wholebody("channels", "cflags").stdout.split()
-    strict = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-Wpedantic"]
-    program = folder / "wave"
-    subprocess.run(["gcc", *strict, "-I", folder, EXAMPLES / "wave.c", *flags, "-lm", "-o", program], check=True)
+def compiled(source, folder):
+    """Build an example by the commands that it begins with."""
+    commands = re.findall(r"^(?: \*|//)   (wholebody channels .*|g[c+][c+] .*)$", source.read_text(), re.MULTILINE)
+    assert len(commands) == 3
+    for command in commands:
+        words = command.replace("$(wholebody channels cflags)", "FLAGS").replace("examples/", f"{EXAMPLES}/").split()
+        if words[0] == "wholebody":
+            wholebody(*words[1:], cwd=folder)
+            continue
+        at = words.index("FLAGS")
+        words[at : at + 1] = wholebody("channels", "cflags").stdout.split()
+        subprocess.run([*words, "-Wall", "-Wextra", "-Werror", "-Wpedantic"], cwd=folder, check=True)
+    return folder / "wave"
+
+
+def wave_in(language, seconds, folder):
+    """Start the wave in a language."""
+    if language == "python":
+        return wave_in_python(seconds)
+    program = compiled(EXAMPLES / f"wave.{language}", folder)
     return subprocess.Popen([program, str(seconds)], stderr=subprocess.PIPE, text=True)
 
 
 @pytest.mark.slow(but="virtual-python")
-@pytest.mark.parametrize("language", ["python", "c"])
+@pytest.mark.parametrize("language", ["python", "c", "cpp"])
 def test_the_same_file_waves_on_every_tier(tier, language, tmp_path):
     with Watch() as watch:
-        wave = wave_in_python(4) if language == "python" else wave_in_c(4, tmp_path)
+        wave = wave_in(language, 4, tmp_path)
         _, said = wave.communicate(timeout=30)
     assert wave.returncode == 0, said
     for joint, goal in RAISED.items():

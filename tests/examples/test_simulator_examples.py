@@ -11,7 +11,7 @@ from test_c_peer import compile_c, wholebody
 
 from wholebody import messages, robots
 from wholebody.channels import Channel, Layout
-from wholebody.channels.c_header import c_header
+from wholebody.channels.languages.c_header import c_header
 from wholebody.drivers.simulator_link import SimulatorLink
 
 ROBOT = "minihubo"

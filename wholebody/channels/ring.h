@@ -66,6 +66,13 @@ extern "C" {
 #define WB_WAIT_MAX 64                          /* readers in one wait */
 #define WB_FOREVER INT64_MAX                    /* an instant that never comes */
 
+/* How generated headers define what every file that includes them shares. */
+#if defined(__cplusplus) && __cplusplus >= 201703L
+#define WB_CONSTANT inline const
+#else
+#define WB_CONSTANT static const
+#endif
+
 typedef enum wb_status {
     WB_NAME = -1001,       /* not a legal channel name */
     WB_SIZE = -1002,       /* depth, writers, payload or layout text out of range */

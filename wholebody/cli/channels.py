@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import shlex
 import sys
 import threading
 import time
@@ -20,7 +21,8 @@ from rich.table import Table
 from wholebody.channels import Channel, Reader, directory
 from wholebody.channels.bridge.bridge import Bridge
 from wholebody.channels.bridge.mirror import MirrorStatus
-from wholebody.channels.c_header import c_header
+from wholebody.channels.languages import c_library
+from wholebody.channels.languages.c_header import c_header
 from wholebody.cli import options
 from wholebody.errors import ChannelError, ClockJumped
 from wholebody.realtime import when_told
@@ -204,10 +206,13 @@ def rm(
 def header(
     name: Name,
     out: Annotated[Path | None, options.Out] = None,
+    alias: Annotated[
+        str, typer.Option("--as", metavar="SYMBOL", help="What symbols begin with, whatever the channel's name is.")
+    ] = "",
 ) -> None:
-    """Write the C header of a channel, for controllers in C and C++; print it, if not told where to."""
+    """Write the header of a channel, for controllers in C and C++; print it, if not told where to."""
     with Channel(name) as channel:
-        text = c_header(name, channel.layout)
+        text = c_header(name, channel.layout, alias)
     if out is None:
         print(text, end="")
     else:
@@ -215,10 +220,28 @@ def header(
 
 
 @app.command()
-def cflags() -> None:
-    """Print what gcc needs to compile a controller: gcc -O2 mine.c $(wholebody channels cflags)."""
-    here = Path(directory.__file__).parent
-    print(f"-I{here} {here / 'ring.c'} -pthread")
+def cflags(
+    compiling: Annotated[bool, typer.Option("--compile", help="Only what compiles a source (-c).")] = False,
+    linking: Annotated[bool, typer.Option("--link", help="Only what links a program.")] = False,
+) -> None:
+    """Print what gcc, g++ or clang needs to build a controller: g++ mine.cpp $(wholebody channels cflags).
+
+    Behind the sources. Without options all that builds a program in one step. In several:
+
+    \b
+      g++ -c one.cpp $(wholebody channels cflags --compile)
+      g++ -c two.cpp $(wholebody channels cflags --compile)
+      g++ one.o two.o $(wholebody channels cflags --link)
+    """
+    library = c_library.build()
+    both = compiling == linking
+    print(shlex.join([*(library.compile_flags * (compiling or both)), *(library.link_flags * (linking or both))]))
+
+
+@app.command("pkg-config")
+def pkg_config() -> None:
+    """Print the folder of wholebody.pc, for CMake and pkg-config: export PKG_CONFIG_PATH=$(wholebody channels pkg-config)."""
+    print(c_library.build().pkg_config)
 
 
 REFRESH_SECONDS = 0.5

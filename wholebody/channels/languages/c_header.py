@@ -20,11 +20,33 @@ _TYPES = {
 }
 
 
-def c_header(name: str, layout: Layout) -> str:
-    """Write the header of channel `name`: its struct, the names of its labels, and its wb_layout for wb_open()."""
-    symbol = _symbol(name)
+# Words that a name of a member must not be, in C or in C++.
+_KEYWORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const const_cast
+        constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern false float
+        for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
+        protected public register reinterpret_cast requires restrict return short signed sizeof static static_assert
+        static_cast struct switch template this thread_local throw true try typedef typeid typename union unsigned using
+        virtual void volatile wchar_t while xor xor_eq""",
+    )
+)
+LONGEST = 64
+"""Characters of a label that is the name of something, and not a text."""
+
+
+def c_header(name: str, layout: Layout, alias: str = "") -> str:
+    """Write the header of channel `name`: its struct, the names of its labels, and its wb_layout for wb_open().
+
+    All symbols begin with the channel's name, or with `alias`, so that a source fits channels of several names.
+    """
+    if alias and not re.fullmatch(r"[A-Za-z_]\w*", alias, re.ASCII):
+        raise BadLayout(f"'{alias}' is no name in C; give letters, digits and _, such as robot_state")
+    symbol = alias or _symbol(name)
+    command = f"wholebody channels header {name}{f' --as {alias}' if alias else ''}"
     lines = [
-        f"/* {name}: layout {layout.hash:016x}, written by: wholebody channels header {name} */",
+        f"/* {name}: layout {layout.hash:016x}, written by: {command} */",
         f"#ifndef WHOLEBODY_{symbol.upper()}",
         f"#define WHOLEBODY_{symbol.upper()}",
         "",
@@ -36,21 +58,40 @@ def c_header(name: str, layout: Layout) -> str:
         "",
         *_struct(symbol, layout.description),
         *_labels(symbol, layout.description.get("labels", {})),
-        f"static const char {symbol}_layout_text[] =",
-        *[f"    {json.dumps(part, ensure_ascii=True)}" for part in _parts(layout.text, 96)],
-        "    ;",
-        f"static const wb_layout {symbol}_layout = {{",
-        f"    sizeof({symbol}), UINT64_C(0x{layout.hash:016x}), {symbol}_layout_text, sizeof {symbol}_layout_text - 1",
-        "};",
-        "",
+        *_layout(symbol, layout),
+        *_for_cpp(symbol, layout.description),
         "#endif",
     ]
     return "\n".join(lines) + "\n"
 
 
 def _symbol(name: str) -> str:
-    symbol = re.sub(r"\W", "_", name)
+    symbol = re.sub(r"\W", "_", name, flags=re.ASCII)
     return f"_{symbol}" if symbol[0].isdigit() else symbol
+
+
+def _layout(symbol: str, layout: Layout) -> list[str]:
+    return [
+        "/* A layout is longer than the texts that every compiler has to take. */",
+        "#pragma GCC diagnostic push",
+        '#pragma GCC diagnostic ignored "-Woverlength-strings"',
+        f"WB_CONSTANT char {symbol}_layout_text[] =",
+        *[f"    {json.dumps(part, ensure_ascii=True)}" for part in _parts(layout.text, 96)],
+        "    ;",
+        "#pragma GCC diagnostic pop",
+        f"WB_CONSTANT wb_layout {symbol}_layout = {{",
+        f"    sizeof({symbol}), UINT64_C(0x{layout.hash:016x}), {symbol}_layout_text, sizeof {symbol}_layout_text - 1",
+        "};",
+        "",
+    ]
+
+
+def _for_cpp(symbol: str, description: dict[str, Any]) -> list[str]:
+    """Functions by which templates find what belongs to a struct: wholebody/channel.hpp, wholebody/service.hpp."""
+    lines = [f"inline const wb_layout &wb_layout_of(const {symbol} *) {{ return {symbol}_layout; }}"]
+    if "kinds" in description.get("labels", {}):
+        lines += [f"inline auto &wb_kinds_of(const {symbol} *) {{ return {symbol}_kinds_names; }}"]
+    return ["#ifdef __cplusplus", *lines, "#endif", ""]
 
 
 def _parts(text: str, size: int) -> list[str]:
@@ -65,6 +106,7 @@ def _struct(symbol: str, description: dict[str, Any]) -> list[str]:
     packed = not _is_aligned(description)
     for name, kind, shape, offset in description["fields"]:
         member = _symbol(name or "value")
+        member += "_" if member in _KEYWORDS else ""
         if offset < end:
             raise BadLayout(f"field '{name}' overlaps the one before it; C has no such struct")
         if offset > end:
@@ -119,10 +161,13 @@ def _alignment(kind: str | dict[str, Any]) -> int:
 def _labels(symbol: str, labels: dict[str, list[str]]) -> list[str]:
     lines = []
     for kind, names in labels.items():
+        constants = [f"{symbol}_{kind}_{_symbol(name)}" for name in names]
+        is_sentence = any(len(name) > LONGEST or " " in name for name in names)
         lines.append(f"enum {{ /* index of {kind} */")
-        lines += [f"    {symbol}_{kind}_{_symbol(name)} = {index}," for index, name in enumerate(names)]
-        lines += [f"    {symbol}_{kind}_count = {len(names)},", "};"]
-        lines += [f"static const char *const {symbol}_{kind}_names[] = {{"]
+        if not is_sentence and len(set(constants)) == len(constants):
+            lines += [f"    {constant} = {index}," for index, constant in enumerate(constants)]
+        lines += [f"    {symbol}_{kind}_count = {len(names)}", "};"]
+        lines += [f"WB_CONSTANT char *const {symbol}_{kind}_names[] = {{"]
         lines += [f"    {json.dumps(name)}," for name in names]
         lines += ["};", ""]
     return lines
