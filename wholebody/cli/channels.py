@@ -240,7 +240,12 @@ def cflags(
 
 @app.command("pkg-config")
 def pkg_config() -> None:
-    """Print the folder of wholebody.pc, for CMake and pkg-config: export PKG_CONFIG_PATH=$(wholebody channels pkg-config)."""
+    """Print the folder of wholebody.pc, which CMake and pkg-config look for.
+
+    \b
+      export PKG_CONFIG_PATH=$(wholebody channels pkg-config)
+      g++ mine.cpp $(pkg-config --cflags --libs wholebody)
+    """
     print(c_library.build().pkg_config)
 
 

@@ -1,4 +1,4 @@
-"""The library of channels for programs in C and C++: built once for this user; the flags that compile and link with it."""
+"""The library of channels for C and C++: built once for this user; the flags that compile and link with it."""
 
 from __future__ import annotations
 
