@@ -35,6 +35,50 @@ def test_messages_arrive_whole_and_in_order_and_the_last_one_always(far, near, p
     assert seen == sorted(set(seen))
 
 
+def test_bursts_within_the_rate_arrive_whole(far, near, port):
+    writer = far.channel("hubo.state", STATE).writer()
+    far.bridge("--listen", port, "--export", "hubo.state", "--rate", 100_000)
+    near.bridge("--connect", port, "--import", "hubo.state")
+    reader = reader_of(near, "hubo.state")
+    keep_putting_until(writer, lambda: newest(reader) > 0)
+    wait_for(lambda: newest(reader) == int(writer.message["count"]))
+    seen, start = [], int(writer.message["count"])
+    for count in range(start + 1, start + 201):
+        put(writer, count)
+        while (count - start) % 10 == 0 and (not seen or seen[-1] < count):  # ten at once, then until the last has come
+            if reader.wait(20, mode="next"):
+                seen.append(int(reader.message["count"]))
+    assert seen == list(range(start + 1, start + 201))
+
+
+@pytest.mark.slow
+def test_a_reader_is_told_of_every_message_that_the_bridge_dropped(far, near, port):
+    writer = far.channel("hubo.state", STATE).writer()
+    far.bridge("--listen", port, "--export", "hubo.state", "--rate", 200)
+    importer = near.bridge("--connect", port, "--import", "hubo.state")
+    reader = reader_of(near, "hubo.state")
+    keep_putting_until(writer, lambda: newest(reader) > 0)
+    first, missed, seen = int(reader.message["count"]), reader.missed_total, []
+
+    def told_all_until(count):
+        while reader.next():
+            seen.append(int(reader.message["count"]))
+            assert seen[-1] == (seen[-2] if len(seen) > 1 else first) + 1 + reader.missed
+        return seen and seen[-1] == count
+
+    last = int(writer.message["count"]) + 1000
+    for count in range(last - 999, last + 1):
+        if count % 500 in (100, 400):  # as if the link were cut for a while
+            importer.send_signal(signal.SIGSTOP if count % 500 == 100 else signal.SIGCONT)
+        put(writer, count)
+        time.sleep(0.0005)
+        told_all_until(count)
+    importer.send_signal(signal.SIGCONT)
+    wait_for(lambda: told_all_until(last))
+    assert len(seen) < 900, "the control: it dropped many"
+    assert reader.missed_total - missed == last - first - len(seen)
+
+
 def test_a_burst_is_thinned_to_the_rate_and_its_last_message_gets_through(far, near, port):
     writer = far.channel("hubo.state", STATE).writer()
     far.bridge("--listen", port, "--export", "hubo.state", "--rate", 10)

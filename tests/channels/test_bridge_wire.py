@@ -115,7 +115,7 @@ def test_messages_are_sent_at_once_or_dropped_and_large_ones_give_way(far, near,
         samples[str(sample.key_expr).rpartition("/")[2]] = sample
 
     with raw_session(port) as session:
-        subscriber = session.declare_subscriber("wholebody/message/*", take)
+        subscriber = session.declare_subscriber("wholebody/*/*", take)
         keep_putting_until(writers[0], lambda: writers[1].put() or len(samples) == 2)
         subscriber.undeclare()
     for sample in samples.values():

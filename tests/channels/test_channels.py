@@ -14,6 +14,28 @@ from wholebody.channels import Channel, Layout, wait_any
 from wholebody.errors import ReaderBusy
 
 
+def test_what_a_mirror_lost_counts_as_missed_by_each_reader(channel):
+    with channel.writer() as mirror, channel.writer() as other:
+        reader = channel.reader()
+
+        def missed(lost, writer=mirror):
+            writer.put_stamped(1, lost)
+            assert reader.next()
+            return reader.missed
+
+        assert missed(5) == 0, "before the first message nobody missed any"
+        assert [missed(5), missed(8), missed(8)] == [0, 3, 0]
+        assert missed(0, other) == 0, "a message that was put here is not behind another"
+        assert missed(9) == 1
+        late = channel.reader()
+        assert late.next()
+        mirror.put_stamped(1, 11)
+        mirror.put_stamped(1, 12)
+        assert reader.latest()
+        assert reader.missed == 3 + 1, "one of them is passed over here, too"
+        assert reader.missed_total == 8
+
+
 def test_latest_gives_the_newest_message_and_then_nothing_new(channel):
     writer, reader = channel.writer(), channel.reader()
     assert not reader.latest()

@@ -287,15 +287,19 @@ static PyObject *writer_put(PyObject *object, PyObject *Py_UNUSED(ignored))
     return put_stamped((Writer *)object, -1);
 }
 
-static PyObject *writer_put_stamped(PyObject *object, PyObject *argument)
+static PyObject *writer_put_stamped(PyObject *object, PyObject *args)
 {
-    long long stamp = PyLong_AsLongLong(argument);
-    if (stamp == -1 && PyErr_Occurred())
+    long long stamp;
+    unsigned long long lost = 0;
+    if (!PyArg_ParseTuple(args, "L|K", &stamp, &lost))
         return NULL;
     if (stamp < 0) {
         PyErr_SetString(PyExc_ValueError, "a stamp is nanoseconds of CLOCK_MONOTONIC, so at least 0");
         return NULL;
     }
+    Writer *self = (Writer *)object;
+    if (self->writer)
+        wb_say_lost(self->writer, lost);
     return put_stamped((Writer *)object, stamp);
 }
 
@@ -314,8 +318,8 @@ static PyObject *writer_sequence(PyObject *object, void *Py_UNUSED(closure))
 
 static PyMethodDef writer_methods[] = {
     {"put", writer_put, METH_NOARGS, "Publish the message; never waits."},
-    {"put_stamped", writer_put_stamped, METH_O,
-     "Publish the message with a time stamp of another origin (ns of CLOCK_MONOTONIC)."},
+    {"put_stamped", writer_put_stamped, METH_VARARGS,
+     "Publish the message with a time stamp of another origin (ns of CLOCK_MONOTONIC); how many were lost on its way here, from 1."},
     {"close", writer_close, METH_NOARGS, "Give the place back to other writers. Closing twice is fine."},
     {"renew", writer_renew, METH_O, "Called with the status of a channel that was pulled away: raise what it means."},
     {"move", writer_move, METH_O, "Register with another ring, and leave this one."},

@@ -62,6 +62,7 @@ typedef struct {
 typedef struct {
     int64_t stamp;
     uint32_t writer, process;
+    uint64_t lost;                     /* of a mirror, from 1; 0: nobody can know of any */
     unsigned char payload[];
 } wb_slot;
 
@@ -92,6 +93,7 @@ struct wb_writer {
     uint32_t mine;                     /* the slot to fill next */
     uint32_t unclocked;                /* puts since one that read the clock */
     uint64_t last;                     /* sequence put last */
+    uint64_t lost;                     /* for the messages to come */
     int64_t look_at;                   /* when to look at the file again */
     bool forked;
 };
@@ -102,6 +104,8 @@ struct wb_reader {
     uint64_t cursor;                   /* last sequence taken by latest or next */
     _Atomic uint64_t *next;            /* the entry where the message after that one goes */
     int64_t look_at;                   /* when to look at the file again */
+    uint64_t lost;                     /* that the mirror spoke of last */
+    uint32_t mirror;                   /* its process */
     wb_message message;
 };
 
@@ -835,6 +839,7 @@ int64_t wb_put_stamped(wb_writer *writer, const void *payload, int64_t stamp)
     memcpy(slot->payload, payload, ring->payload_size);
     slot->writer = writer->lease;
     slot->process = writer->process;
+    slot->lost = writer->lost;
     WB_FAULT(1);
     for (;;) {
         uint64_t head = atomic_load(&ring->header->head);
@@ -873,6 +878,8 @@ int64_t wb_put_stamped(wb_writer *writer, const void *payload, int64_t stamp)
 }
 
 int64_t wb_put(wb_writer *writer, const void *payload) { return wb_put_stamped(writer, payload, -1); }
+
+void wb_say_lost(wb_writer *writer, uint64_t lost) { writer->lost = lost; }
 
 /* --- readers ------------------------------------------------------------------------------------ */
 
@@ -942,6 +949,7 @@ static int copy(const wb_ring *ring, uint64_t sequence, void *payload, wb_messag
         return WB_CORRUPT;
     const wb_slot *slot = slot_at(ring, slot_of(entry));
     int64_t stamp = slot->stamp;
+    uint64_t lost = slot->lost;
     uint32_t writer = slot->writer, process = slot->process;
     memcpy(payload, slot->payload, ring->payload_size);
     atomic_thread_fence(memory_order_acquire);
@@ -949,9 +957,22 @@ static int copy(const wb_ring *ring, uint64_t sequence, void *payload, wb_messag
         return 0;
     message->sequence = sequence;
     message->stamp = stamp;
+    message->lost = lost;
     message->writer = writer;
     message->process = process;
     return 1;
+}
+
+/* What a mirror lost since its message before this one. One that has begun anew counts anew. */
+static uint64_t lost_on_the_way(wb_reader *reader)
+{
+    const wb_message *message = &reader->message;
+    uint64_t before = reader->mirror == message->process ? reader->lost : message->lost;
+    if (message->lost == 0)
+        return 0;
+    reader->mirror = message->process;
+    reader->lost = message->lost;
+    return message->lost > before ? message->lost - before : 0;
 }
 
 /* Read `wanted`; if it is overwritten under our hands, the newest instead. */
@@ -964,7 +985,7 @@ static int take(wb_reader *reader, uint64_t wanted, void *payload)
         if (copied < 0)
             return (int)verdict(reader->ring);
         if (copied) {
-            reader->message.missed = reader->cursor ? wanted - reader->cursor - 1 : 0;
+            reader->message.missed = (reader->cursor ? wanted - reader->cursor - 1 : 0) + lost_on_the_way(reader);
             reader->message.missed_total += reader->message.missed;
             reader->cursor = wanted;
             reader->next = entry_at(reader->ring, wanted + 1);

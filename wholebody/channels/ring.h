@@ -16,7 +16,7 @@
  *        │ lease[writers]   slot a writer owns | slot it is about to take,  │  a cache line each
  *        │                 process id                                      │
  *        ├────────────────────────────────────────────────────────────────┤
- *        │ slot 0          time stamp, writer, process id, payload         │
+ *        │ slot 0          time stamp, writer, process id, lost, payload   │
  *        │ ...                                                             │
  *        │ slot depth + 2 writers - 1                                      │
  *        └────────────────────────────────────────────────────────────────┘
@@ -56,7 +56,7 @@
 extern "C" {
 #endif
 
-#define WB_VERSION 1u
+#define WB_VERSION 2u
 #define WB_NAME_MAX 120                         /* characters of a channel's name */
 #define WB_PATH_MAX 4096
 #define WB_DEPTH_MAX 32768u                     /* messages kept */
@@ -115,8 +115,9 @@ typedef struct wb_info {
 typedef struct wb_message {
     uint64_t sequence;                 /* 1, 2, 3 ...; 0 before the first read */
     int64_t stamp;                     /* when it was put */
-    uint64_t missed;                   /* messages between this one and the one read before it */
+    uint64_t missed;                   /* messages between this one and the one read before it, lost by a mirror or here */
     uint64_t missed_total;
+    uint64_t lost;                     /* what the writer said by wb_say_lost */
     uint32_t writer, process;
 } wb_message;
 
@@ -136,6 +137,9 @@ int wb_writer_open(wb_writer **writer, wb_ring *ring);
 void wb_writer_close(wb_writer *writer);
 int64_t wb_put(wb_writer *writer, const void *payload);          /* the message's sequence; never waits */
 int64_t wb_put_stamped(wb_writer *writer, const void *payload, int64_t stamp);   /* for mirrors of other clocks */
+/* For mirrors: how many messages were lost on their way to this writer, counted from 1; readers add what it grows by to
+ * `missed`. */
+void wb_say_lost(wb_writer *writer, uint64_t lost);
 
 int wb_reader_open(wb_reader **reader, wb_ring *ring);
 void wb_reader_close(wb_reader *reader);

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 
 from wholebody.channels import _ring
 from wholebody.channels.bridge.link import Answer, Exchange, Question, endpoint, open_link
-from wholebody.channels.bridge.mirror import Export, Import, MirrorStatus
+from wholebody.channels.bridge.mirror import BULK_BYTES, Export, Import, MirrorStatus
 from wholebody.errors import BridgeError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ ASK_AGAIN_SECONDS = 0.1  # and how often while nobody answers
 ASK_PAUSE_SECONDS = 0.02  # and at most, when messages arrive that it cannot place
 ANSWER_SECONDS = 3.0  # how long it waits for the answers: they may stand behind messages on a slow link
 EXPORTS_MAX = 64  # what one thread can wait on
-BULK_BYTES = 60_000  # larger messages take their time: a camera's image must not hold up the robot's state
+AT_ONCE = 128  # small messages that may wait for a thread of ours; a slower one loses the oldest
 
 
 class Bridge:
@@ -89,7 +89,8 @@ class Bridge:
             self._run(self._export_bulk, session)
             self._run(self._answer, session)
         for each in self._imports.values():
-            self._run(self._receive, session, each)
+            self._run(self._receive, session, each, "message", AT_ONCE)
+            self._run(self._receive, session, each, "bulk", 1)
             self._run(self._ask, session, each)
 
     def stop(self) -> None:
@@ -136,7 +137,7 @@ class Bridge:
                 self._failure = error
 
     def _export(self, session: zenoh.Session) -> None:
-        """Wait on all exported channels and send the newest of each."""
+        """Wait on all exported channels and send what is new of each."""
         publishers = {name: _publisher(session, name) for name in self._exports}
         look_ns = 0
         while not self._stopped.is_set():
@@ -149,12 +150,12 @@ class Bridge:
             self._wait(look_ns)
             now_ns = time.monotonic_ns()
             for name, export in self._exports.items():
-                message = export.take(now_ns) if export.due_ns <= now_ns else None
-                if message is not None and len(message) > BULK_BYTES:
-                    self._bulk[name] = message
-                    self._has_bulk.set()
-                elif message is not None:
-                    publishers[name].put(message)
+                for message in export.take(now_ns) if export.due_ns <= now_ns else ():
+                    if len(message) > BULK_BYTES:
+                        self._bulk[name] = message
+                        self._has_bulk.set()
+                    else:
+                        publishers[name].put(message)
 
     def _export_bulk(self, session: zenoh.Session) -> None:
         """Send the newest large message of each channel, piece by piece between the small ones."""
@@ -198,12 +199,12 @@ class Bridge:
                 if export is not None and question is not None:
                     query.reply(query.key_expr, export.answer(question, received_ns), express=True)
 
-    def _receive(self, session: zenoh.Session, mirror: Import) -> None:
-        """Take in the newest message that has arrived."""
+    def _receive(self, session: zenoh.Session, mirror: Import, kind: str, at_once: int) -> None:
+        """Take in the newest messages that have arrived."""
         import zenoh
 
-        newest: zenoh.handlers.RingChannel[zenoh.Sample] = zenoh.handlers.RingChannel(1)
-        key = f"wholebody/message/{mirror.name}"
+        newest: zenoh.handlers.RingChannel[zenoh.Sample] = zenoh.handlers.RingChannel(at_once)
+        key = f"wholebody/{kind}/{mirror.name}"
         subscriber = session.declare_subscriber(key, newest, allowed_origin=zenoh.Locality.REMOTE)
         for sample in subscriber.handler:
             mirror.arrived(sample.payload.to_bytes())
@@ -221,7 +222,7 @@ def _publisher(session: zenoh.Session, name: str, bulk: bool = False) -> zenoh.P
     import zenoh
 
     return session.declare_publisher(
-        f"wholebody/message/{name}",
+        f"wholebody/{'bulk' if bulk else 'message'}/{name}",
         congestion_control=zenoh.CongestionControl.DROP,
         priority=zenoh.Priority.DATA_LOW if bulk else zenoh.Priority.DATA_HIGH,
         express=True,

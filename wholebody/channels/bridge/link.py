@@ -30,6 +30,7 @@ _CONFIGURATION: dict[str, Any] = {
     "transport/link/tcp/so_sndbuf": 32768,
     "transport/link/tcp/so_rcvbuf": 32768,
     "transport/link/tx/lease": 3000,
+    "transport/link/tx/queue/size/data_high": 16,  # messages: what comes while the sending thread waits for its turn
     "transport/link/tx/queue/congestion_control/drop/max_wait_before_drop_fragments": 1_000_000,
     "transport/link/rx/max_message_size": _ring.PAYLOAD_MAX + _ring.TEXT_MAX + 65536,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
 import time
@@ -27,6 +28,8 @@ from wholebody.channels.renewal import RenewingWriter
 from wholebody.errors import BadLayout, ChannelError, ChannelGone, ChannelNotFound, NotAChannel, Overrun
 
 BURST_NS = 5_000_000  # how far a sender may run ahead of its rate: jitter of the messages must not make it skip
+BULK_BYTES = 60_000  # larger messages take their time: a camera's image must not hold up the robot's state
+BEHIND_NS = 100_000_000  # what it may catch up on after it was held up; older messages than that nobody waits for
 STRANDED_NS = 250_000_000  # a message sent so long ago and not known to the importer was lost on the way
 SILENCE_NS = 2_000_000_000
 
@@ -99,7 +102,7 @@ class _Opened(NamedTuple):
 
 
 class Export:
-    """The sending end: takes the newest message of a local channel, at most `rate` times a second."""
+    """The sending end: takes the messages of a local channel, newest first, at most `rate` a second."""
 
     def __init__(self, name: str, process: int, rate: float) -> None:
         self.name = name
@@ -110,6 +113,7 @@ class Export:
         self._period_ns = int(1e9 / rate)
         self._schedule_ns = 0
         self._opened: _Opened | None = None
+        self._taken = 0
         self._sent: bytes = b""
         self.taken_ns = 0
         self._fault = ""
@@ -139,25 +143,41 @@ class Export:
             buffer = bytearray(HEAD + channel.dtype.itemsize)
             reader = _ring.Reader(channel.ring, memoryview(buffer)[HEAD:])
             self._source += 1
+            self._taken = 0
             return _Opened(place, self._source, channel.layout, channel.depth, reader, buffer)
 
-    def take(self, now_ns: int) -> bytes | None:
-        """The newest message, ready to send; None if it was taken before."""
+    def take(self, now_ns: int) -> list[bytes]:
+        """What may be sent now: of the messages since the last time the newest, in order, as many as the rate allows."""
         opened = self._opened
         try:
             if opened is None or not opened.reader.latest():
-                return None
+                return []
         except (Overrun, ChannelGone, NotAChannel):
-            return None  # so fast that the next try has a newer one anyway; or it is looked for soon
+            return []  # so fast that the next try has a newer one anyway; or it is looked for soon
+        reader = opened.reader
+        newest, self.taken_ns = reader.sequence, now_ns
+        self._tally.newest_ns = reader.stamp_ns
+        self._sent = self._packed(opened)
+        begin_ns = max(self._schedule_ns, now_ns - BEHIND_NS)
+        allowed = 1 + max(0, now_ns + BURST_NS - begin_ns) // self._period_ns
+        unread = newest - self._taken if self._taken else 1
+        older = range(newest - min(unread, allowed) + 1, newest) if len(self._sent) <= BULK_BYTES else range(0)
+        messages: list[bytes] = []
+        with contextlib.suppress(ChannelGone, NotAChannel):
+            messages += [self._packed(opened) for sequence in older if reader.at(sequence)]
+        messages.append(self._sent)
+        self._schedule_ns = begin_ns + self._period_ns * len(messages)
+        self.due_ns = self._schedule_ns - BURST_NS
+        self._taken = newest
+        if self.somebody_listens:
+            self._tally.mirrored += len(messages)
+            self._tally.gaps += unread - len(messages)
+        return messages
+
+    def _packed(self, opened: _Opened) -> bytes:
         reader = opened.reader
         Message(opened.source, opened.layout.hash, reader.sequence, reader.stamp_ns).pack_into(opened.buffer)
-        self._sent, self.taken_ns = bytes(opened.buffer), now_ns
-        self._schedule_ns = max(self._schedule_ns, now_ns) + self._period_ns
-        self.due_ns = self._schedule_ns - BURST_NS
-        self._tally.newest_ns = reader.stamp_ns
-        self._tally.mirrored += self.somebody_listens
-        self._tally.gaps += reader.missed if self.somebody_listens else 0
-        return self._sent
+        return bytes(opened.buffer)
 
     def answer(self, question: Question, received_ns: int) -> bytes:
         """Tell an importer what it does not know yet: the layout, the message lost on the way."""
@@ -244,7 +264,7 @@ class Import:
         now_ns = time.monotonic_ns()
         stamp_ns = max(head.stamp_ns - self._clock.offset_ns, self._tally.newest_ns or 0)
         local.buffer[:] = memoryview(data)[HEAD:]
-        local.writer.put_stamped(min(stamp_ns, now_ns))
+        local.writer.put_stamped(min(stamp_ns, now_ns), 1 + self._tally.gaps)
         self._sequence = head.sequence
         self._heard_ns = now_ns
         self._tally.newest_ns = min(stamp_ns, now_ns)
