@@ -147,7 +147,7 @@ class Export:
             return _Opened(place, self._source, channel.layout, channel.depth, reader, buffer)
 
     def take(self, now_ns: int) -> list[bytes]:
-        """What may be sent now: of the messages since the last time the newest, in order, as many as the rate allows."""
+        """What may be sent now: the newest messages since the last time, in order, as many as the rate allows."""
         opened = self._opened
         try:
             if opened is None or not opened.reader.latest():
