@@ -15,7 +15,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from wholebody.channels import directory
 from wholebody.cli import options
+from wholebody.drivers.names import Names
 from wholebody.errors import MissingExtra, NoRobot, WholebodyError
 from wholebody.operator.console.commands import COMMANDS, execute, find
 from wholebody.operator.console.session import EVERY, Session
@@ -36,7 +38,7 @@ from wholebody.operator.monitor.watcher import Watcher
 from wholebody.parameters.verbs import Verb
 from wholebody.processes import lifecycle
 from wholebody.processes.launch_plan import FILTERS
-from wholebody.processes.registry import OWNERS, nothing_runs, process_of, running
+from wholebody.processes.registry import GUARD, OWNERS, nothing_runs, plan_of, process_of, running
 
 HISTORY_LINES = 1000
 
@@ -186,6 +188,8 @@ def show_status(picture: Picture, processes: dict[str, int | None]) -> None:
     console = wide_console()
     if picture.process is None:
         console.print(f"{nothing_runs(picture.name)}\n(its last state came {seconds(picture.silent)} ago)")
+        if picture.events:
+            console.print("", event_table(picture.events))
         return
     console.print(headline(picture))
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -194,6 +198,11 @@ def show_status(picture: Picture, processes: dict[str, int | None]) -> None:
     for role, process in processes.items():
         if process is not None:
             table.add_row(role, f"process {process}")
+    plan = plan_of(picture.name)
+    if plan is not None and plan.guarded and processes.get(GUARD.name) is None:
+        table.add_row(GUARD.name, "none: nothing stops the device if the daemon hangs; start the robot again")
+    if buttons := directory.writers(Names(picture.name).stop):
+        table.add_row("stopped by", ", ".join(f"process {each}" for each in buttons))
     table.add_row("up", seconds(picture.uptime))
     table.add_row("ticks", f"{picture.tick}, every {1000 * picture.period:g} ms, {picture.missed} missed")
     table.add_row("faults", ", ".join(f"{joint} ({what})" for joint, what in picture.faults) or "none")

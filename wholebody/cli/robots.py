@@ -307,6 +307,8 @@ def list_drivers(context: typer.Context) -> None:
 def show_driver(driver: catalog.Driver) -> None:
     """Print one."""
     console.print(f"[bold]{driver.name}[/]  {escape(driver.what)}  [dim]({escape(driver.source)})[/]")
+    stops = driver.watchdog or "no watchdog of its own; `wholebody start` begins a guard that stops it"
+    console.print(f"    without a daemon: {stops}", markup=False)
     for option in driver.options.values():
         console.print(f"    {option!s:<28}{option.meaning}", markup=False)
 

@@ -22,10 +22,12 @@ from wholebody.operator.monitor.watcher import Watcher
 from wholebody.processes import lifecycle, main
 from wholebody.processes.launch_plan import LaunchPlan, filter_request
 from wholebody.processes.registry import DAEMON, Role, plan_of, process_of
-from wholebody.realtime import when_told
+from wholebody.realtime import has_ended, when_told
 from wholebody.robots import Robot
 
 ASK_BOARDS_SECONDS = 0.5
+GUARD_SECONDS = 30.0
+"""s for which a guard may try to reach the device of a daemon that has died."""
 console = Console(highlight=False, soft_wrap=True)
 
 
@@ -45,6 +47,9 @@ def start(
     misses_allowed: Annotated[int, typer.Option(min=0, help="Cycles in a row that the loop may miss.")] = 20,
     on_miss: Annotated[str, typer.Option(help="What more of them lead to: count, or stop the robot.")] = "count",
     behavior: options.Behavior = None,
+    guard: Annotated[
+        bool, typer.Option(help="Begin a guard, which stops a device when the daemon hangs or dies.")
+    ] = True,
     group: Annotated[str, typer.Option(metavar="NAME", help="Members of this group may move it, too.")] = "",
     readable: Annotated[
         bool, typer.Option("--readable", help="Everybody on this machine may read its channels.")
@@ -77,6 +82,7 @@ def start(
         misses_allowed=misses_allowed,
         on_miss=on_miss,
         behaviors=tuple(str(Path(each).resolve()) if plugins.is_in_file(each) else each for each in behavior or ()),
+        guard=guard,
     )
     plan.contract  # noqa: B018 - checks it
     loaded = robots.load(plan.robot)
@@ -134,6 +140,9 @@ def detach(plan: LaunchPlan, roles: list[Role]) -> None:
         with Console(stderr=True).status(f"starting {plan.robot}") as status:
             for waits in lifecycle.until_first_state(plan, children, log, status.console.print):
                 status.update(f"starting {plan.robot}: waiting for {waits}")
+            if plan.guarded:
+                children.append(lifecycle.begin_guard(plan, log, stays=True))
+                children[-1].until_ready(status.console.print)
             for each in plan.behaviors:
                 children.append(lifecycle.begin_behavior(plan, each, log, stays=True))
                 children[-1].until_ready(status.console.print)
@@ -170,6 +179,11 @@ def stay(plan: LaunchPlan, roles: list[Role]) -> None:
     with contextlib.ExitStack() as stack:
         child = [stack.enter_context(lifecycle.beside(role, plan=plan)) for role in roles][-1]
         daemon = child.process
+        guard = None
+        if plan.guarded:
+            child.until_ready()
+            guard = lifecycle.begin_guard(plan)
+            stack.callback(guard.end)
         for each in plan.behaviors:
             child.until_ready()
             stack.callback(lifecycle.begin_behavior(plan, each).end)
@@ -180,6 +194,8 @@ def stay(plan: LaunchPlan, roles: list[Role]) -> None:
 
         with when_told(pass_on):
             code = daemon.wait()
+        if code and guard is not None and not told:
+            has_ended(guard.pid, GUARD_SECONDS)  # it makes the robot safe, and ends
     if code and not (told and code == -signal.SIGTERM):  # it had not even begun
         raise HardwareError(f"the daemon ended with exit code {code}")
 

@@ -100,6 +100,8 @@ class BoardRequests:
     def _resume(self, joints: list[int], values: list[float]) -> Answer:
         if not self._cycle.stopped:
             return Answer(True, "it was not stopped")
+        if self._cycle.pressed:
+            return Answer(False, f"a stop button of the robot is pressed ({self._cycle.pressed}): release it first")
         self._cycle.resume()
         return Answer(True, "references are followed again, from now on")
 

@@ -12,6 +12,7 @@ import numpy as np
 from wholebody import messages
 from wholebody.channels.owned import Opened
 from wholebody.daemon.board_requests import BoardServer
+from wholebody.daemon.stop_inputs import StopInputs
 from wholebody.daemon.timing import Spread
 from wholebody.drivers.names import Names
 from wholebody.errors import LayoutMismatch, RobotTaken, TooManyWriters
@@ -56,8 +57,8 @@ class RobotChannels(Opened):
         self.report = self._writer(names.report, messages.report(joints))
         self.events = self._writer(names.events, messages.event(), depth=256)
         self.boards = self._opened.enter_context(BoardServer(names))
-        self.stop = self._opened.enter_context(self._channel(names.stop, messages.event()).reader())
-        self.stop.latest()  # what was told a daemon before this one is past
+        stop = self._opened.enter_context(self._channel(names.stop, messages.event()).reader())
+        self.stops = StopInputs(stop, self.tell)
 
     def put_state(self, time: float, number: int) -> None:
         """Publish the state, as read, of a cycle."""

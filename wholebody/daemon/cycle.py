@@ -61,6 +61,7 @@ class Cycle:
         self.gate = Gate(limits, clock.period, robot.joint_names)
         self.timing = Timing(STAGES)
         self.requests, self._inbox = BoardRequests(self, channels.boards), channels.boards.inbox
+        self._stop_said = channels.stops.reader
         self.number = 0
         self._instant = 0.0
         self.stopped = ""  # why, while it is
@@ -81,6 +82,8 @@ class Cycle:
         self._pass_wanted = self.gate.passing(self._wanted, *wanted)
         self._pass_filtered = self.gate.passing(self._filtered, *wanted)
         self._all_ready = _kernels.all_have(self._status, READY)
+        self._none_pressed = _kernels.none_have(self._status, int(Status.STOP_PRESSED))
+        self.pressed = ""  # which stop buttons of the robot itself are, by the joints that they stop
         self._flagged = False  # whether the state says of some joint that it is taken over
         self._took: tuple[float, ...] = ()  # by the stages of the last cycle
         self._late, self._missed = 0.0, 0
@@ -109,7 +112,9 @@ class Cycle:
         began = now()
         self.controllers.take()
         self.merging.update()
-        if self.stopped or self.channels.stop.latest():
+        if self._stop_said.unread and (why := self.channels.stops.why()):
+            self.stop(why)
+        if self.stopped:
             self._stay_stopped()
         for controller, silence in self.merging.fallen_silent():
             self._fell_silent(controller, silence)
@@ -127,6 +132,8 @@ class Cycle:
         self.interface.read(self.state)
         if taken_over or self._flagged:
             self._flag_taken(taken_over)
+        if self.pressed or not self._none_pressed():
+            self._heed_pressed()
         if self._homing or not self._all_ready():
             self._follow_idle_joints(instant)
         read = now()
@@ -181,6 +188,15 @@ class Cycle:
             self.channels.tell("resume", "references are followed again")
             self._hold()
 
+    def _heed_pressed(self) -> None:
+        """Stop while a stop button of the robot itself is pressed, and say when it is released."""
+        names = [self.robot.joint_names[joint] for joint in np.flatnonzero(self._status & Status.STOP_PRESSED)]
+        before, self.pressed = self.pressed, ", ".join(names[:8]) + (f" and {len(names) - 8} more" if names[8:] else "")
+        if self.pressed:
+            self.stop(f"a stop button of the robot is pressed: {self.pressed}")
+        elif before:
+            self.channels.tell("released", "the stop button of the robot is released; `resume` to go on")
+
     def _hold(self) -> None:
         """Want all joints where they are."""
         lower, upper = self.gate.lower, self.gate.upper
@@ -189,9 +205,6 @@ class Cycle:
         self.merging.begin(np.clip(position, lower, upper), time.monotonic_ns())
 
     def _stay_stopped(self) -> None:
-        if not self.stopped:
-            text = self.channels.stop.message.text
-            self.stop(text or "somebody put a message on the stop channel")
         joints = self.merging.owner >= 0
         if joints.any():
             self.merging.refused[Refusal.STOPPED] += joints
@@ -244,6 +257,8 @@ class Cycle:
         report.refused[:], report.refused_by_joint[:] = refused.sum(1), refused.sum(0)
         report.refused[Refusal.WRONG_LAYOUT] += controllers.left_out
         self.channels.report.put()
+        if why := self.channels.stops.lost():
+            self.stop(why)
         for text in self._take_events():
             self.channels.tell("boards", text)
         self._tell_fights()

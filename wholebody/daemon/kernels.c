@@ -2,7 +2,7 @@
  *
  * merge     takes in what is new and makes sense in the newest references of all controllers.
  * gate      keeps what joints are told within their limits: gate.c.
- * all_have  looks whether every joint is ready.
+ * all_have  looks whether every joint is ready; none_have, whether no stop button is pressed.
  *
  * In C because it runs with cold caches, once in a period: there, every call of numpy costs as much as all of this. */
 #include "kernels.h"
@@ -125,9 +125,18 @@ static int run_all_have(const Loop *loop)
     return (common & loop->bits) == loop->bits;
 }
 
-static PyObject *all_have(PyObject *Py_UNUSED(module), PyObject *args)
+static int run_none_have(const Loop *loop)
 {
-    Loop *loop = new_loop(run_all_have);
+    const uint32_t *words = loop->b[0].buf;
+    uint32_t any = 0;
+    for (Py_ssize_t j = 0; j < loop->b[0].len / 4; j++)
+        any |= words[j];
+    return (any & loop->bits) == 0;
+}
+
+static PyObject *look_at_flags(int (*run)(const Loop *), PyObject *args)
+{
+    Loop *loop = new_loop(run);
     if (!loop)
         return NULL;
     if (!PyArg_ParseTuple(args, "y*I", &loop->b[0], &loop->bits)) {
@@ -136,6 +145,16 @@ static PyObject *all_have(PyObject *Py_UNUSED(module), PyObject *args)
     }
     loop->buffers = 1;
     return loop->b[0].len % 4 ? refuse(loop) : (PyObject *)loop;
+}
+
+static PyObject *all_have(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    return look_at_flags(run_all_have, args);
+}
+
+static PyObject *none_have(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    return look_at_flags(run_none_have, args);
 }
 
 static PyMethodDef methods[] = {
@@ -151,6 +170,8 @@ static PyMethodDef methods[] = {
      "effort, stiffness, damping; of memory, the gate's own: four. True if any joint is taken from its controller."},
     {"all_have", all_have, METH_VARARGS,
      "all_have(words, bits)\n\nA call that says whether each 32-bit word has all these bits set."},
+    {"none_have", none_have, METH_VARARGS,
+     "none_have(words, bits)\n\nA call that says whether no 32-bit word has any of these bits set."},
     {NULL, NULL, 0, NULL},
 };
 

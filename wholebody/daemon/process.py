@@ -52,6 +52,7 @@ def run(
             while not ending.asked:
                 cycle.once()
         interface.stop()
+        channels.tell("ended", "the daemon was told to end, and has stopped the robot")
         return Summary(cycle.number, clock.missed, cycle.timing.table())
     return Summary(0, 0, [])
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wholebody import messages
-from wholebody.channels import Channel
 from wholebody.channels.directory import Machine
 from wholebody.drivers.interface import Answer
 from wholebody.drivers.names import Names, nothing_runs
+from wholebody.drivers.stop_input import put_stop
 from wholebody.errors import GoalNotDone, HardwareError, NoRobot, WholebodyError
 from wholebody.messages import ALL_JOINTS, State, Verb, labels
 from wholebody.services import Client, Stage
@@ -78,11 +76,7 @@ class BoardClient(Client):
 
     def stop(self) -> None:
         """Stop the robot by the emergency channel, which needs nobody to answer."""
-        with Channel(self.names.stop, messages.event()) as channel, channel.writer() as writer:
-            message = writer.message
-            message.time, message.source = time.monotonic(), "console"
-            message.name, message.text = "stop", "a console asked for it"
-            writer.put()
+        put_stop(self.names.robot, "console", "a console asked for it")
 
     def _gone(self, what: str) -> WholebodyError:
         return NoRobot(nothing_runs(self.names.robot))

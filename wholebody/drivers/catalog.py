@@ -13,6 +13,7 @@ with its options by keyword; what it returns is a RobotInterface, and may be a C
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import math
 import re
@@ -173,6 +174,15 @@ class Driver:
     def what(self) -> str:
         """What it is: the first line of its docstring."""
         return (inspect.getdoc(self.make) or "").partition("\n")[0]
+
+    @property
+    def watchdog(self) -> str:
+        """What the device does by itself when nobody commands it any more, in words; empty if nothing."""
+        kind = self.make
+        if not inspect.isclass(kind):
+            with contextlib.suppress(NameError, TypeError):  # types that exist for type checkers only
+                kind = get_type_hints(kind).get("return", kind)
+        return str(getattr(kind, "watchdog", ""))
 
     @property
     def source(self) -> str:

@@ -30,6 +30,8 @@ class RobotInterface(Protocol):
 
     A driver may say its `modes` (all, if it does not) and its `servo_period`: how often (s) its joints compute the
     effort of an impedance command, 0 for continuously; the daemon's period, if it does not. Gains are bounded by it.
+    Its class may say `watchdog`: what the device does by itself when nobody commands it any more, in words. If it says
+    none, the guard (`wholebody process guard`) opens the driver and calls `stop()` when the daemon hangs or dies.
     """
 
     def read(self, state: State) -> None:

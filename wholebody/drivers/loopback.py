@@ -19,6 +19,7 @@ class Loopback:
     """A robot of nothing but numbers: a joint is where it was told to be, one write later; it has encoders alone."""
 
     simulated = True
+    watchdog = "joints that are numbers stay as they are"
     modes = frozenset({Mode.POSITION})
 
     def __init__(self, robot: Robot) -> None:

@@ -70,6 +70,7 @@ class SimulatorLink:
     """
 
     simulated = True
+    watchdog = "the simulated world stands still until the daemon answers"
     servo_period = 0.0  # s: a simulator integrates the stiffness and damping of its joints with its physics
     modes = frozenset(Mode)
     publishes_command = True  # write() puts robot.commanded itself, because the simulator takes it from there

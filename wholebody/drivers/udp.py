@@ -69,6 +69,8 @@ class UdpRobot:
     wanted    the period that the server must have, s; 0 for any
     """
 
+    watchdog = "the UdpServer stops the robot 0.2 s (its `silence`) after the last word"
+
     def __init__(self, robot: Robot, address: Address, timeout: float = 5.0, wanted: float = 0.0) -> None:
         self.robot, self.address, self._timeout, self._wanted = robot, resolved(address), timeout, wanted
         self._wire = Datagrams(robot)

@@ -38,9 +38,10 @@ STEP_LIMIT = Bound("a step limit", 1e-9, 10.0, "rad per period")
 FILTER_LENGTH = Bound("a filter length L", 1, 100_000, whole=True)
 COMPLIANCE_GAIN = Bound("a compliance gain Kc", 0.0, 1 - 1 / FILTER_LENGTH.most)
 BOARD_GAIN = Bound("a gain of a board", 0.0, 65535.0)
+STOP_INPUT_PERIOD = Bound("the seconds within which a stop input speaks again", 0.05, 10.0, "s")
 GOTO_SHARE = Bound("a share of the velocity limits", 0.001, 1.0)
 
 BOUNDS = (
     *(DECLARED_PERIOD, LEASE_PERIOD, LOOP_PERIOD, MISSES_ALLOWED, STEP_LIMIT),
-    *(FILTER_LENGTH, COMPLIANCE_GAIN, BOARD_GAIN, GOTO_SHARE),
+    *(FILTER_LENGTH, COMPLIANCE_GAIN, BOARD_GAIN, STOP_INPUT_PERIOD, GOTO_SHARE),
 )

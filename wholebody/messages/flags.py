@@ -24,6 +24,7 @@ class Status(IntFlag):
     ACCELERATION_ERROR = 1 << 13
     TOO_HOT = 1 << 14
     TAKEN_OVER = 1 << 15  # by the daemon: it was about to leave its range or its velocity limit
+    STOP_PRESSED = 1 << 16  # a stop button at the robot, of a circuit that stops this joint: the daemon stops them all
 
 
 class Mode(IntEnum):

@@ -23,6 +23,8 @@ COMPANIONS = {
 """Drivers beside which the daemon needs a process: its role, and the option that names a real device instead."""
 NOT_IN_A_DAEMON = ("simulation", "daemon")
 """Drivers for `wholebody run` alone: physics in the process of the loop, and the daemon itself."""
+UNGUARDED = ("simulator", "loopback")
+"""Drivers that move no device: a daemon that hangs does no harm there, and a simulator may keep it waiting for long."""
 FILTERS = {filter.name.lower(): filter for filter in Filter}
 
 
@@ -43,6 +45,7 @@ class LaunchPlan:
     misses_allowed: int = Contract.misses_allowed
     on_miss: str = str(Contract.on_miss)
     behaviors: tuple[str, ...] = ()  # that are begun with it, by name or as FILE.py:Class
+    guard: bool = True  # whether a guard watches the daemon of a device
 
     @classmethod
     def make(
@@ -74,6 +77,11 @@ class LaunchPlan:
         """The role of the process that the daemon needs beside it; empty if none."""
         role, real = COMPANIONS.get(self.choice.name, ("", ""))
         return "" if self.choice.options.get(real) else role
+
+    @property
+    def guarded(self) -> bool:
+        """Whether a guard is begun beside the daemon."""
+        return self.guard and self.choice.name not in UNGUARDED
 
     @property
     def behind(self) -> str:

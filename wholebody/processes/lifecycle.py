@@ -23,6 +23,7 @@ from wholebody.processes.registry import (
     BEHAVIOR,
     BOARDS,
     DAEMON,
+    GUARD,
     OWNERS,
     ROLES,
     SIMULATOR,
@@ -154,6 +155,14 @@ def beside(role: Role, *, log: Path | None = None, **options: Any) -> Iterator[C
 def begin_behavior(plan: LaunchPlan, behavior: str, log: Path | None = None, stays: bool = False) -> Child:
     """Begin one of the behaviours of a plan, beside its daemon."""
     return spawn(BEHAVIOR, log=log, stays=stays, name=plan.name, robot=plan.robot, behavior=behavior)
+
+
+def begin_guard(plan: LaunchPlan, log: Path | None = None, stays: bool = False) -> Child:
+    """Begin the guard of a plan's daemon, instead of one that is left of a daemon before it."""
+    left = process_of(GUARD, plan.name)
+    if left is not None:
+        end(left)
+    return spawn(GUARD, log=log, stays=stays, plan=plan)
 
 
 def _text(value: Any) -> str:

@@ -59,6 +59,7 @@ def _doing(controller: str) -> Callable[[Names], str]:
 
 DAEMON = Role("daemon", "daemon", "owns a robot; `wholebody start` begins it", lambda names: names.tick)
 SIMULATOR = Role("simulator", "devices", "the physics of a simulated robot", lambda names: names.from_simulator)
+GUARD = Role("guard", "guard", "stops the robot's device when the daemon hangs or dies")
 BOARDS = Role("boards", "devices", "simulated motor boards or servos", lambda names: names.boards)
 WALK = Role("walk", "controllers", "the walking controller", _doing("walk"))
 CRAWL = Role("crawl", "controllers", "the crawling controller", _doing("crawl"))
@@ -72,7 +73,7 @@ CARRIER = Role(
 GATEWAY = Role("gateway", "exchange", "lets other machines ask the services of this one", each="endpoint")
 FILM = Role("film", "pictures", "draws a film of a run")
 DEMO = Role("demo", "demo", "a part of `wholebody demo`", each="member")
-OWNERS = (DAEMON, SIMULATOR, BOARDS)
+OWNERS = (GUARD, DAEMON, SIMULATOR, BOARDS)
 """What `wholebody start` begins, in the order in which `wholebody stop` ends it."""
 ROLES = {
     role.name: role

@@ -35,6 +35,7 @@ FAULTS = (
     | Status.ACCELERATION_ERROR
     | Status.TOO_HOT
     | Status.TAKEN_OVER
+    | Status.STOP_PRESSED
 )
 """The flags that somebody has to do something about."""
 

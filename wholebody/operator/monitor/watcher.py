@@ -103,7 +103,7 @@ class Watcher:
             if report is None
             else {kind.name.lower().replace("_", " "): int(report.refused[kind]) for kind in Refusal},
             stages=self._stages(),
-            events=self._recent_events(uptime),
+            events=self._recent_events(math.inf if process is None else uptime),
         )
 
     def velocity_limits(self) -> dict[str, float]:
