@@ -87,7 +87,7 @@ def test_footsteps_that_no_legs_can_do_are_refused_and_the_robot_goes_on_standin
         half = Walking(rig.robot).walker.gait.limits.spacing / 2
         good = [Footstep("right", Place(0.04, -half, 0.0)), Footstep("left", Place(0.04, half, 0.0))]
         bad = {
-            "m long; this robot's longest": [Footstep("right", Place(0.3, -half, 0.0))],
+            "mm more than this robot's longest": [Footstep("right", Place(0.3, -half, 0.0))],
             "crosses the other leg": [Footstep("right", Place(0.0, 2 * half, 0.0))],
             "feet take turns": [good[0], good[0]],
             "has no place": [Footstep("right", Place(math.nan, -half, 0.0))],

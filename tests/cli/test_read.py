@@ -94,6 +94,13 @@ async def until(pilot, condition):
 # What is shown is what is measured.
 
 
+def test_into_a_pipe_it_prints_once_and_no_codes_of_terminals(state):
+    run = wholebody("read")
+    assert run.stdout.startswith("robot  not running")
+    assert "\x1b" not in run.stdout
+    assert "RSP" in run.stdout
+
+
 def test_what_is_not_measured_is_a_dash_and_no_zero(state):
     picture = Watcher().look()
     foot = next(sensor for sensor in picture.sensors if sensor.name == "right_foot")

@@ -117,6 +117,18 @@ def test_the_same_file_waves_on_every_tier(tier, language, tmp_path):
 
 
 @pytest.mark.slow
+def test_what_would_move_nothing_says_so_and_what_to_do_and_fails():
+    wholebody("start", "--driver", "mini")
+    wave = wave_in_python(2)
+    with Watch() as watch:
+        _, said = wave.communicate(timeout=30)
+    assert wave.returncode == 1
+    assert "RSP, RSR, REB: off or not homed, so nothing moves; first: wholebody console -c homeAll" in said
+    assert np.ptp(watch.command("RSP")) == pytest.approx(0.0, abs=0.01), "and nothing has moved"
+    end_all()
+
+
+@pytest.mark.slow
 def test_a_controller_killed_in_mid_motion_does_no_harm_and_the_daemon_is_small(tier):
     process = daemon()
     wave = wave_in_python(10)

@@ -95,6 +95,10 @@ def test_only_what_this_walk_wrote_is_said_to_be_written(tmp_path):
 def test_a_walk_has_the_name_that_it_is_given(tmp_path):
     arguments = ("hoap3", "--name", "mine", "--order", "stand 1", "--no-film", "--fast", "--out", tmp_path)
     with Registration(DAEMON, "walk_demo"):
+        refused = wholebody("walk", "hoap3", "--out", tmp_path, check=False)
+        assert "another walk runs on this machine" in refused.stderr
+        assert "give a name (--name)" in refused.stderr
+        assert "--name" in wholebody("walk", "--help").stdout, "an option that there is"
         run = wholebody("walk", *arguments, timeout=250)
     assert "report.md" in run.stdout
     assert "daemon: hoap3 (simulator) runs as 'mine'" in (tmp_path / "processes.log").read_text()

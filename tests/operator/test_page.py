@@ -68,6 +68,8 @@ def test_the_page_shows_the_robot_and_what_it_sees_and_asks_nobody_else_for_anyt
     assert page.text_content("#robot") == "hubo2plus"
     page.click("text=Joints")
     wait_for(lambda: page.locator("#panel-joints tbody tr").count() == len(robots.load("hubo2plus").joint_names))
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map((each) => each.id)")
+    assert len(ids) == len(set(ids)), "or one of two is shown and the other is not"
     room = [float(page.text_content(f"#{side}")) for side in ("ahead", "left", "behind", "right")]
     assert room == pytest.approx([4.5, 2.0, 1.5, 2.0], abs=0.1), "the walls of the hall"
 

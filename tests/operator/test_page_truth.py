@@ -1,14 +1,15 @@
 """The page tells the truth: what cannot be done and why, what starts, has ended, or lies on the ground."""
 
+import json
 import os
 import re
 import signal
 
 import pytest
-from cut_line import slowed
 from page_browser import chromium, in_browser, page_of  # noqa: F401
 from robot_processes import end_all, wait_for, wholebody
 
+from experiments.slow_line import slowed
 from wholebody.drivers import connect
 from wholebody.operator.monitor.watcher import Watcher
 from wholebody.processes.registry import WALK, process_of, running_as
@@ -124,6 +125,10 @@ def test_a_robot_that_lies_on_the_ground_is_fallen_whatever_its_daemon_says(brow
         wait_for(lambda: page.text_content("#condition") == "fallen", 60)
         assert page.evaluate("getComputedStyle(document.getElementById('condition')).backgroundColor") != green
         wait_for(lambda: "the robot has fallen: its body leans by more than 45°" in page.text_content("#warnings"))
+        said = wholebody("status").stdout
+        assert said.startswith("hubo2plus  fallen")
+        assert "its body leans by more than 45°" in said
+        assert json.loads(wholebody("read", "--once", "--json").stdout)["condition"] == "fallen"
 
 
 @pytest.mark.slow

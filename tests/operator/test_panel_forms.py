@@ -16,11 +16,11 @@ from wholebody import robots
 from wholebody.errors import BadConfiguration, BadParameter, Refused, UnknownName, WholebodyError
 from wholebody.messages import MeasuredMotion, State
 from wholebody.messages.record import new
+from wholebody.operator.monitor.posture import FallWatch
 from wholebody.operator.page.forms import form_of, read_form
 from wholebody.operator.page.panel import Column, Panel, PanelContext, Series, broken
 from wholebody.operator.page.panels import MOST_ROWS, MOST_WAITING, RunningPanel
 from wholebody.operator.page.viewer import Seen
-from wholebody.operator.robot.diagnostics import FallWatch
 from wholebody.parameters import Bounds, Size, Unit
 
 

@@ -1,5 +1,6 @@
 """Files that are broken or meant to harm: each is read, or refused by an error of ours, at once."""
 
+import itertools
 import random
 import warnings
 from pathlib import Path
@@ -22,6 +23,7 @@ from wholebody.motion import JointTable, KeyFrames
 from wholebody.motion.capture.bvh import Bvh
 from wholebody.operator.map import read_map
 from wholebody.operator.rcp.users import ROLES, User, entry, read_users
+from wholebody.robots.formats import meshes
 from wholebody.robots.formats.mjcf_writer import write_mjcf
 from wholebody.robots.formats.urdf import write_urdf
 
@@ -54,7 +56,48 @@ def play(path):
         assert each.record.dtype.itemsize <= LARGEST
 
 
+def box(path):
+    """A box of twelve triangles, each corner as often as it has faces."""
+    low_high = np.array(list(itertools.product((-0.1, 0.1), repeat=3)))
+    faces = np.array([(a, b, c) for a, b, c in itertools.combinations(range(8), 3)][:12])
+    if path.name == "binary.stl":
+        record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+        table = np.zeros(len(faces), record)
+        table["corners"] = low_high[faces]
+        path.write_bytes(bytes(80) + len(faces).to_bytes(4, "little") + table.tobytes())
+    elif path.suffix == ".stl":
+        corners = "\n".join(f"vertex {x} {y} {z}" for face in faces for x, y, z in low_high[face])
+        path.write_text(f"solid box\nfacet normal 0 0 1\nouter loop\n{corners}\nendloop\nendfacet\nendsolid")
+    else:
+        points = [f"v {x} {y} {z}" for x, y, z in low_high]
+        path.write_text("\n".join([*points, *(f"f {a + 1} {b + 1} {c + 1}" for a, b, c in faces)]))
+
+
+DAE = """<COLLADA><asset><unit meter="0.01"/><up_axis>Y_UP</up_axis></asset><library_geometries>
+<geometry id="box"><mesh><source id="at"><float_array>0 0 0 10 0 0 0 10 0 0 0 10</float_array></source>
+<vertices><input semantic="POSITION"
+source="#at"/></vertices></mesh></geometry></library_geometries><library_visual_scenes><visual_scene><node>
+<translate>1 2 3</translate><rotate>0 0 1 90</rotate><instance_geometry url="#box"/></node></visual_scene>
+</library_visual_scenes></COLLADA>"""
+
+
+def a_robot_of(path):
+    """Read a mesh: its points, and a robot that has its shape."""
+    meshes.points(path)
+    urdf = path.with_name("robot.urdf")
+    urdf.write_text(
+        '<robot name="r"><link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"'
+        ' iyz="0"/></inertial>'
+        f'<collision><geometry><mesh filename="{path.name}"/></geometry></collision></link></robot>'
+    )
+    robots.load(urdf)
+
+
 KINDS = {
+    "binary.stl": (box, a_robot_of),
+    "text.stl": (box, a_robot_of),
+    "box.obj": (box, a_robot_of),
+    "box.dae": (lambda path: path.write_text(DAE), a_robot_of),
     "configuration.yaml": (lambda path: path.write_bytes(find("dreamer_reach").read_bytes()), read),
     "robot.yaml": (
         lambda path: path.write_bytes((ROOT / "wholebody/robots/descriptions/trikey.yaml").read_bytes()),

@@ -193,6 +193,8 @@ def show_status(picture: Picture, processes: dict[str, int | None]) -> None:
         return
     console.print(headline(picture))
     table = Table(box=None, show_header=False, pad_edge=False)
+    if picture.fallen:
+        table.add_row("fallen", picture.fallen.removeprefix("the robot has fallen: "))
     table.add_row("name", picture.name)
     table.add_row("behind it", picture.behind)
     for role, process in processes.items():
@@ -231,7 +233,7 @@ def read(
 ) -> None:
     """Watch a robot: every joint, sensor and fault, who moves what, and how long the daemon's cycle takes.
 
-    --json goes with --once.
+    --json goes with --once. Into a file or a pipe it prints once, too.
     """
     watcher = Watcher(name)
     if as_json and not once:
@@ -239,7 +241,7 @@ def read(
     if as_json:
         picture = watcher.look()
         print(json.dumps({**asdict(picture), "condition": picture.condition}))
-    elif once:
+    elif once or not sys.stdout.isatty():
         show(watcher, group)
     else:
         try:

@@ -28,13 +28,12 @@ from wholebody.daemon.limits import safe_limits
 from wholebody.daemon.merging import Controllers, Merging
 from wholebody.daemon.timing import Contract, OnMiss
 from wholebody.drivers.interface import Clock, RobotInterface
-from wholebody.messages import MAX_CONTROLLERS, Mode, Refusal, Silence, Status
+from wholebody.messages import MAX_CONTROLLERS, READY, Mode, Refusal, Silence, Status
 from wholebody.robots.robot import Robot
 
 STAGES = ("reference", "filter", "gate", "write", "read", "publish", "answer")
 REPORT_EVERY = 0.1
 """s"""
-READY = int(Status.DRIVER_ON | Status.CONTROL_ON)
 HOMING_LEAST, HOMING_MOST = 0.5, 60.0
 """s. A joint that is sent home may look homed for so long, and is given up after so long."""
 NEAR_HOME = 0.02

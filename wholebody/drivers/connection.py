@@ -12,7 +12,7 @@ import contextlib
 import math
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from wholebody import messages
 from wholebody.channels import Channel, Reader, directory
@@ -22,6 +22,7 @@ from wholebody.drivers.names import Names
 from wholebody.errors import (
     BadPeriod,
     ChannelError,
+    HardwareError,
     NoRobot,
     UnknownJointWarning,
     UnknownName,
@@ -29,7 +30,7 @@ from wholebody.errors import (
     WrongRecord,
     closest,
 )
-from wholebody.messages import Mode, Reference, Silence, State, Tick
+from wholebody.messages import READY, Mode, Reference, Silence, State, Tick
 from wholebody.messages.bounds import DECLARED_PERIOD, LEASE_PERIOD
 from wholebody.realtime import has_ended
 from wholebody.robots.robot import Robot
@@ -111,6 +112,7 @@ class Connection(Opened):
         self.reference.period, self.reference.silence, self.reference.lease = period, silence, lease
         self.reference.mode[:] = Mode.POSITION
         self._warned: set[str] = set()
+        self._moved: set[str] = set()
         self._beat, self.missed = 0, 0
         self.period = self._period(timeout)
 
@@ -155,7 +157,12 @@ class Connection(Opened):
         return float(self.state.position[self._joint(joint)])
 
     def move(self, positions: Mapping[str, float]) -> None:
-        """Command these joints, and no others. One that this robot lacks is left out, with one warning."""
+        """Command these joints, and no others. One that this robot lacks is left out, with one warning.
+
+        HardwareError, before anything moves, if one that was not moved before is off: nothing would come of it.
+        """
+        if not positions.keys() <= self._moved:
+            self._must_be_ready(positions)
         mask, position = self.reference.mask, self.reference.position
         mask[:] = False
         for name, value in positions.items():
@@ -216,6 +223,16 @@ class Connection(Opened):
         if name not in self.index:
             raise UnknownName("joint", name, self.joints)
         return self.index[name]
+
+    def _must_be_ready(self, names: Iterable[str]) -> None:
+        mine = [name for name in names if name in self.index]
+        off = [name for name in mine if int(self.state.status[self.index[name]]) & READY != READY]
+        if off:
+            option = f" --name {self._names.robot}" if self._names.robot != Names().robot else ""
+            raise HardwareError(
+                f"{', '.join(off)}: off or not homed, so nothing moves; first: wholebody console{option} -c homeAll"
+            )
+        self._moved |= set(names)
 
     def _warn(self, name: str) -> None:
         if name not in self._warned:

@@ -10,6 +10,7 @@ empty = messages.new(state)
 
 from wholebody.messages.flags import (
     ALL_JOINTS,
+    READY,
     Filter,
     Measured,
     MeasuredMotion,
@@ -67,6 +68,7 @@ __all__ = [
     "ALL_JOINTS",
     "MAX_CONTROLLERS",
     "NAME_SIZE",
+    "READY",
     "TEXT_SIZE",
     "Base",
     "Booleans",

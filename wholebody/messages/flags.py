@@ -36,6 +36,10 @@ class Mode(IntEnum):
     IMPEDANCE = 3  # position, velocity and effort together, through stiffness and damping
 
 
+READY = int(Status.DRIVER_ON | Status.CONTROL_ON)
+"""Flags of a joint that follows references; one without them is off, or its board has not said yet."""
+
+
 class Measured(IntFlag):
     """Which of a joint's quantities are measured, or derived from what is; the others are no more than zeros."""
 

@@ -99,7 +99,9 @@ class _Simulator:
         robot, ticks = simulation.robot, messages.tick()
         triggers = stack.enter_context(Channel(names.from_simulator, ticks))
         for process in triggers.writer_processes():
-            raise BadSimulation(f"process {process} simulates '{names.robot}' already; end it, or take another name")
+            raise BadSimulation(
+                f"process {process} simulates '{names.robot}' already; end it, or give this one another name"
+            )
         self.refused = self.resets = 0
         self.trouble = ""
         self._simulation = simulation

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from wholebody.drivers.interface import Clock, RobotInterface, SteadyClock
-from wholebody.messages import Measured, MeasuredMotion, Mode, Reference, State, Status
+from wholebody.messages import READY, Measured, MeasuredMotion, Mode, Reference, State
 from wholebody.robots.robot import Array, Joint, Robot
 
 STILL = 0.02
 """rad within which a joint is where it was."""
 LISTENING = 10
 """Cycles that are only read, before anything is written."""
-READY = int(Status.DRIVER_ON | Status.CONTROL_ON)
 GRAVITY = 9.81
 
 

@@ -149,11 +149,15 @@ class StepLimits:
         forward, leftward, turn = step.at.seen_from(support)
         aside = OUTWARD[step.side] * leftward
         if abs(forward) > self.length + SLACK:
-            return f"is {abs(forward):.3f} m long; this robot's longest is {self.length:.3f} m"
+            more = 1000 * (abs(forward) - self.length)
+            return f"is {abs(forward):.3f} m long, {more:.3g} mm more than this robot's longest, {self.length:.3f} m"
         if abs(turn) > self.turn + SLACK:
-            return f"turns {abs(turn):.3f} rad; this robot turns at most {self.turn:g} in a step"
+            more = abs(turn) - self.turn
+            return f"turns {abs(turn):.3f} rad, {more:.3g} more than this robot turns in a step, {self.turn:.3f} rad"
         if aside > self.widest + SLACK:
-            return f"is {aside:.3f} m beside the other foot; at most {self.widest:g} m can be"
+            more = 1000 * (aside - self.widest)
+            most = f"{more:.3g} mm more than this robot's most, {self.widest:.3f} m"
+            return f"is {aside:.3f} m beside the other foot, {most}"
         least = self.least_aside(step.side, forward, turn)
         if aside < least - SLACK:
             what = "crosses the other leg" if aside < 0 else "is too near to the other foot"

@@ -128,6 +128,7 @@ class Picture:
     missed: int
     stopped: bool
     joints: tuple[JointView, ...]
+    fallen: str = ""  # what shows that it has; empty if nothing does
     sensors: tuple[SensorView, ...] = ()
     controllers: tuple[ControllerView, ...] = ()
     refusals: dict[str, int] = field(default_factory=dict)
@@ -146,6 +147,8 @@ class Picture:
             return f"not running, silent for {seconds(self.silent)}"
         if self.silent > 1.0:
             return f"silent for {seconds(self.silent)}"
+        if self.fallen:
+            return "fallen"
         return "stopped" if self.stopped else "running"
 
 

@@ -129,7 +129,7 @@ def event_table(events: Iterable[EventView]) -> Table:
 
 def headline(picture: Picture) -> Text:
     """The robot, and how it is, in a line."""
-    style = {"running": "bold green", "stopped": "bold red"}.get(picture.condition, "bold yellow")
+    style = {"running": "bold green", "stopped": "bold red", "fallen": "bold red"}.get(picture.condition, "bold yellow")
     line = Text.assemble((picture.robot or picture.name, "bold"), "  ", (picture.condition, style))
     line.append(f"  t = {picture.time:.1f} s  {picture.rate:.0f} Hz")
     if picture.speed and abs(picture.speed - 1) > 0.02:

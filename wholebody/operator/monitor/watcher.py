@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 
@@ -12,6 +13,7 @@ from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.errors import NoRobot, WholebodyError
 from wholebody.messages import Event, Reference, Refusal, Report, State, States, Tick, Timing, Timings, labels
+from wholebody.operator.monitor.posture import FallWatch
 from wholebody.operator.monitor.status_view import (
     ControllerView,
     EventView,
@@ -52,6 +54,7 @@ class Watcher:
         self._shown_stages: tuple[StageView, ...] = ()
         self._stages_at = 0.0
         self._known: tuple[int | None, str, str, dict[str, str]] = (None, "", "", {})
+        self._fall: FallWatch | None = None
 
     @property
     def process(self) -> int | None:
@@ -97,6 +100,7 @@ class Watcher:
             missed=0 if tick is None else tick.missed,
             stopped=report is not None and report.stopped,
             joints=joint_views(state, report, newest, groups),
+            fallen="" if self._fall is None else self._fall.complaint(state),
             sensors=sensor_views(state),
             controllers=() if report is None else self._controllers(report, names, wanted),
             refusals={}
@@ -173,11 +177,10 @@ class Watcher:
             plan = plan_of(self.names.robot)
             groups: dict[str, str] = {}
             if plan is not None:
-                try:
-                    members = robots.load(plan.robot).groups
-                    groups = {joint: group for group, joints in members.items() for joint in joints}
-                except WholebodyError:
-                    groups = {}  # its file is gone since, say
+                with contextlib.suppress(WholebodyError):  # its file is gone since, say
+                    described = robots.load(plan.robot)
+                    groups = {joint: group for group, joints in described.groups.items() for joint in joints}
+                    self._fall = FallWatch(described, self.names.robot)
             self._known = process, plan.robot if plan else "", plan.behind if plan else "", groups
         return self._known[1:]
 

@@ -1,4 +1,4 @@
-"""Diagnostics: what is wrong with a running robot now, in words; how far it leans, and whether it has fallen."""
+"""Diagnostics: what is wrong with a running robot now, in words, and why it can never walk."""
 
 from __future__ import annotations
 
@@ -11,15 +11,12 @@ from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.errors import BadGait
 from wholebody.locomotion.walking.gait import need_soles
-from wholebody.messages import MeasuredMotion, Report, State, Status, labels
+from wholebody.messages import Report, State, Status, labels
 from wholebody.operator.map import Map
 from wholebody.operator.monitor.status_view import FAULTS, sensor_views, words
 from wholebody.operator.robot.localization import PlaceEstimate
 from wholebody.perception.objects import SeenObject
-from wholebody.processes.registry import CRAWL, process_of
 from wholebody.robots import Robot
-from wholebody.robots.geometry import standing
-from wholebody.rotations import roll_pitch_yaw
 
 LOOK_EVERY = 0.2
 """s"""
@@ -122,25 +119,6 @@ def of_objects(objects: Sequence[SeenObject]) -> dict[str, str]:
     }
 
 
-FALLEN = math.radians(45)
-"""Nobody stands who leans by more."""
-LOW = 0.5
-"""Of the height at which the base stands: below it no legs carry it."""
-
-
-def lean(state: State) -> tuple[float, float] | None:
-    """How far the body leans to the right and forward, rad; None if nothing measures it."""
-    if state.base.known:
-        orientation = state.base.orientation
-    else:
-        measured = [each for each in state.imu if int(each.measured) & MeasuredMotion.ROLL_AND_PITCH]
-        if not measured:
-            return None
-        orientation = measured[0].orientation
-    roll, pitch, _ = roll_pitch_yaw(orientation)
-    return (float(roll), float(pitch)) if math.isfinite(roll + pitch) else None
-
-
 def footless(robot: Robot) -> str:
     """Why a robot can never walk; empty if it can."""
     try:
@@ -148,25 +126,3 @@ def footless(robot: Robot) -> str:
     except BadGait as error:
         return str(error)
     return ""
-
-
-class FallWatch:
-    """Whether the robot of a name has fallen; one that crawls is not meant to be upright."""
-
-    def __init__(self, robot: Robot, name: str) -> None:
-        posture = "stand" if "stand" in robot.postures else next(iter(robot.postures), "stand")
-        self._low = LOW * float(standing(robot, posture)[2, 3])
-        self._name = Names(name).robot
-
-    def complaint(self, state: State) -> str:
-        """What shows that it has fallen; empty if nothing does."""
-        found = self._look(state)
-        return "" if not found or process_of(CRAWL, self._name) is not None else f"the robot has fallen: {found}"
-
-    def _look(self, state: State) -> str:
-        leans = lean(state)
-        if leans is not None and math.cos(leans[0]) * math.cos(leans[1]) < math.cos(FALLEN):
-            return f"its body leans by more than {math.degrees(FALLEN):.0f}°"
-        if state.base.known and state.base.position[2] < self._low:
-            return f"its body is less than {self._low:.2f} m above the ground"
-        return ""

@@ -191,7 +191,7 @@ class PageView:
         picture = self._watcher.look()
         return {
             "health": {
-                "condition": "fallen" if self._body.fallen() else picture.condition,
+                "condition": picture.condition,
                 "robot": picture.robot or self.name,
                 "rate": picture.rate,
                 "missed": picture.missed,

@@ -12,10 +12,11 @@ from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
 from wholebody.errors import BadConfiguration, WholebodyError
 from wholebody.messages import State
+from wholebody.operator.monitor.posture import lean
+from wholebody.operator.monitor.tables import NOTHING, number
 from wholebody.operator.monitor.watcher import Watcher
 from wholebody.operator.page.forms import Field, Form
 from wholebody.operator.page.panel import Column, Panel, PanelContext, Series, broken
-from wholebody.operator.robot.diagnostics import lean
 
 
 class Controllers(Panel):
@@ -124,7 +125,7 @@ class Joints(Panel):
     """Where each joint is, what it was told, and how strongly it pushes."""
 
     title = "Joints"
-    columns = (Column("joint"), Column("is"), Column("told"), Column("effort", digits=1))
+    columns = (Column("joint"), Column("is"), Column("told"), Column("effort"))
 
     def __init__(self, context: PanelContext) -> None:
         super().__init__(context)
@@ -134,8 +135,13 @@ class Joints(Panel):
     def rows(self) -> Iterator[Sequence[Any]]:
         """One for each joint."""
         for each in self._watcher.look().joints:
-            unit = "m" if each.name in self._slides else "rad"
-            yield each.name, f"{each.position:.3f} {unit}", each.command, each.effort
+            length, force = ("m", "N") if each.name in self._slides else ("rad", "N·m")
+            told = NOTHING if each.command is None else each.command
+            yield each.name, _with_unit(each.position, 3, length), told, _with_unit(each.effort, 1, force)
+
+
+def _with_unit(value: float | None, digits: int, unit: str) -> str:
+    return number(value, digits) if value is None else f"{number(value, digits)} {unit}"
 
 
 def panels(given: Sequence[str]) -> dict[str, type[Panel]]:

@@ -21,6 +21,7 @@ from wholebody.errors import BadRobot, NoController, Refused, WholebodyError
 from wholebody.messages import Verb
 from wholebody.operator.head import HeadMover
 from wholebody.operator.map import Map
+from wholebody.operator.monitor.posture import FallWatch
 from wholebody.operator.rcp.body import Movement, Progress, Stage, Underway
 from wholebody.operator.rcp.commands import Do, Drive, Goto, Handle, Move, Order, Position, Stop
 from wholebody.operator.rcp.orders import Machine
@@ -38,7 +39,7 @@ from wholebody.operator.robot.activity import (
     Activity,
 )
 from wholebody.operator.robot.companions import Companions, StartUp
-from wholebody.operator.robot.diagnostics import Diagnostics, FallWatch, footless, of_objects, of_place, of_state
+from wholebody.operator.robot.diagnostics import Diagnostics, footless, of_objects, of_place, of_state
 from wholebody.operator.robot.fetching import Fetching
 from wholebody.operator.robot.localization import Localization
 from wholebody.operator.robot.manipulation import Manipulation
@@ -207,11 +208,6 @@ class WalkingBody:
     def doing(self) -> Doing | None:
         """What the walking controller does; None if none runs."""
         return self.legs.doing()
-
-    def fallen(self) -> str:
-        """What shows that it has fallen; empty if nothing does."""
-        state = self.where.state()
-        return "" if state is None else self._fall.complaint(state)
 
     def underway(self) -> Underway | None:
         """What it does for the order, and how long that will take."""

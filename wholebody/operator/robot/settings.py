@@ -32,7 +32,7 @@ class WalkingSettings:
 
     step: Annotated[float, Unit("m"), Bounds(0.02, 0.3)] = 0.15
     aside: Annotated[float, Unit("m"), Bounds(0.005, 0.1)] = 0.025
-    speed: Annotated[float, Unit("m/s"), Bounds(0.02, 0.5)] = 0.15
+    speed: Annotated[float, Unit("m/s"), Bounds(0.02, 0.5)] = 0.31
     turn: Annotated[float, Unit("rad/s"), Bounds(0.05, 1.0)] = 0.25
 
 

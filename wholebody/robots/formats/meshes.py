@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from wholebody.errors import BadRobot, RobotWarning
-from wholebody.files import xml_of
+from wholebody.files import MOST_BYTES, bytes_of, xml_of
 from wholebody.robots.robot import Array
 from wholebody.rotations import matrix_about
 
@@ -46,25 +46,11 @@ def points(path: Path) -> Array:
     reader = readers.get(path.suffix.lower())
     try:
         found = np.zeros((0, 3)) if reader is None else reader(path)
-    except (ValueError, IndexError, ET.ParseError) as error:
+    except (ValueError, LookupError, ArithmeticError) as error:
         raise BadRobot(f"mesh {path} cannot be read: {error}; convert it to a binary STL") from error
     if not len(found) or not np.isfinite(found).all():
         raise BadRobot(f"mesh {path} has no points that can be read; convert it to a binary STL")
     return found
-
-
-def triangles(path: Path) -> Array:
-    """The corners of a mesh's triangles, n × 3 × 3, of an STL or OBJ."""
-    if path.suffix.lower() == ".stl":
-        return _stl_points(path).reshape(-1, 3, 3)
-    if path.suffix.lower() != ".obj":
-        raise BadRobot(f"the volume of mesh {path} cannot be computed; convert it to STL or OBJ")
-    points = _obj_points(path)
-    lines = (line.split() for line in path.read_text(errors="replace").splitlines())
-    faces = [[int(word.split("/")[0]) for word in line[1:]] for line in lines if line[:1] == ["f"]]
-    fans = [(face[0], face[i], face[i + 1]) for face in faces for i in range(1, len(face) - 1)]
-    corners = np.array(fans, int).reshape(-1, 3)
-    return points[np.where(corners > 0, corners - 1, corners)]
 
 
 def missing_mesh(where: str, mesh: Path | str, file: Path, collides: bool) -> None:
@@ -77,14 +63,18 @@ def missing_mesh(where: str, mesh: Path | str, file: Path, collides: bool) -> No
 
 def _faces_of_stl(path: Path) -> int | None:
     """Number of faces of a binary STL, None of one in text form."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        head = file.read(84)
-    if len(head) == 84:
-        (faces,) = struct.unpack_from("<I", head, 80)
-        if size == 84 + 50 * faces:
-            return int(faces)
-    return None
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(84)
+    except OSError as error:
+        raise BadRobot(f"mesh {path} cannot be read: {error.strerror}") from error
+    (faces,) = struct.unpack_from("<I", head, 80) if len(head) == 84 else (None,)
+    if faces is None or size != 84 + 50 * faces:
+        return None
+    if size > MOST_BYTES:
+        raise BadRobot(f"mesh {path} has more than {MOST_BYTES >> 20} MB; give one with fewer faces")
+    return int(faces)
 
 
 def _stl_points(path: Path) -> Array:
@@ -92,12 +82,12 @@ def _stl_points(path: Path) -> Array:
     if faces is not None:
         record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
         return np.fromfile(path, record, faces, offset=84)["corners"].reshape(-1, 3).astype(float)
-    words = path.read_text(errors="replace").split("vertex")[1:]
+    words = bytes_of(path, BadRobot).decode(errors="replace").split("vertex")[1:]
     return np.array([[float(value) for value in word.split()[:3]] for word in words]).reshape(-1, 3)
 
 
 def _obj_points(path: Path) -> Array:
-    lines = (line.split() for line in path.read_text(errors="replace").splitlines())
+    lines = (line.split() for line in bytes_of(path, BadRobot).decode(errors="replace").splitlines())
     return np.array([[float(value) for value in line[1:4]] for line in lines if line[:1] == ["v"]]).reshape(-1, 3)
 
 

@@ -1,4 +1,5 @@
-// Names in the 3D view, as text that stays readable: inside the view, beside the camera's picture and beside each other.
+// Names in the 3D view, as text that stays readable: inside the view, beside the camera's picture and beside each
+// other; what is behind that picture has none.
 import { Vector3 } from "three";
 
 const GAP = 4; // px
@@ -24,10 +25,14 @@ export class Labels {
 
   place() {
     const { clientWidth: width, clientHeight: height } = this.inside;
-    const taken = this.beside.filter((each) => each.offsetWidth).map(({ offsetLeft: x, offsetTop: y, offsetWidth: w, offsetHeight: h }) => ({ x, y, w, h }));
+    const covers = this.beside.filter((each) => each.offsetWidth).map(({ offsetLeft: x, offsetTop: y, offsetWidth: w, offsetHeight: h }) => ({ x, y, w, h }));
+    const taken = [...covers];
     for (const [object, { label, up, width: w, height: h }] of this.shown) {
       const middle = object.position.clone().project(this.camera);
       label.hidden = middle.z > 1 || Math.abs(middle.x) > 1 || Math.abs(middle.y) > 1;
+      if (label.hidden) continue;
+      const [x, y] = [((middle.x + 1) / 2) * width, ((1 - middle.y) / 2) * height];
+      label.hidden = covers.some((box) => x > box.x && x < box.x + box.w && y > box.y && y < box.y + box.h);
       if (label.hidden) continue;
       const at = new Vector3(0, 0, up).add(object.position).project(this.camera);
       const wanted = { x: ((at.x + 1) / 2) * width - w / 2, y: ((1 - at.y) / 2) * height - h, w, h };

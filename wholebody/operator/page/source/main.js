@@ -88,7 +88,7 @@ const seen = new SeenObjects(view);
 const machines = new Machines("machines");
 const hands = new Hands(say, description.map, description.cannot.grasp);
 const panels = new Panels(description.panels, (object) => link.send(object));
-element("behind").onchange = ({ target }) => view.lookFromBehind(target.checked);
+element("from-behind").onchange = ({ target }) => view.lookFromBehind(target.checked);
 element("ghost").onchange = ({ target }) => view.show(told.root, target.checked);
 for (const button of document.querySelectorAll("[data-look]")) button.onclick = () => say(`MOVE HEAD ${button.dataset.look} ${LOOK} DEGREES`);
 

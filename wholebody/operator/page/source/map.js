@@ -70,7 +70,9 @@ export class GroundMap {
     if (canvas.width !== view.w || canvas.height !== view.h) [canvas.width, canvas.height] = [view.w, view.h];
     context.clearRect(0, 0, view.w, view.h);
     const here = this.screen(this.place, view);
-    this.words = [{ x: here[0] - 9, y: here[1] - 9, w: 18, h: 18 }]; // none on the robot
+    const around = ([x, y], far) => ({ x: x - far, y: y - far, w: 2 * far, h: 2 * far });
+    const marks = this.seen.map(({ position: [x, y] }) => around(this.screen({ x, y }, view), 5));
+    this.words = [around(here, 9), ...marks]; // none on the robot, and none on an object
     this.grid(view);
     for (const wall of this.walls) this.block(wall, COLORS.wall, view);
     for (const object of this.objects) this.block(object, COLORS.place, view);

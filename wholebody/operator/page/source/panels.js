@@ -39,8 +39,8 @@ class Box {
 
   table(title) {
     this.body = made("tbody");
-    const head = made("tr", {}, ...this.columns.map(({ name, unit }) => made("th", { scope: "col", textContent: unit ? `${name}, ${unit}` : name })));
-    return made("div", { className: "scroll", tabIndex: 0, role: "group", ariaLabel: title }, made("table", {}, made("thead", {}, head), this.body));
+    this.head = made("tr", {}, ...this.columns.map(({ name, unit }) => made("th", { scope: "col", textContent: unit ? `${name}, ${unit}` : name })));
+    return made("div", { className: "scroll", tabIndex: 0, role: "group", ariaLabel: title }, made("table", {}, made("thead", {}, this.head), this.body));
   }
 
   show({ error, late, forms, rows, samples, answer }) {
@@ -65,6 +65,8 @@ class Box {
         const shown = typeof cell === "string" ? cell : rounded(cell, this.columns[j].digits);
         const place = row.cells[j] ?? row.insertCell();
         if (place.textContent !== shown) place.textContent = shown;
+        const words = typeof cell === "string" && /^[^\d–−-]/.test(cell); // others are numbers with a unit, or none
+        for (const each of [place, this.head.cells[j]]) each.classList.toggle("words", words);
       });
     });
   }

@@ -3,6 +3,7 @@ import * as THREE from "three";
 import { COLORS } from "./colors.js";
 
 const HEIGHT = 0.24; // m; how tall an object is nobody has measured
+const ABOVE = 0.03; // m, of its name
 const SIGMAS = 2.8; // of a ball that has 95 % of a normal distribution in three dimensions
 
 export class SeenObjects {
@@ -36,7 +37,7 @@ export class SeenObjects {
     post.rotateX(Math.PI / 2);
     const ball = new THREE.Mesh(new THREE.SphereGeometry(1, 24, 16), new THREE.MeshStandardMaterial({ ...glass, opacity: 0.3 }));
     const group = new THREE.Group().add(post, ball);
-    this.view.labels.add(group, name, HEIGHT);
+    this.view.labels.add(group, name, HEIGHT / 2 + ABOVE);
     this.shown.set(name, group);
     this.view.add(group);
     return group;
