@@ -7,10 +7,10 @@ import pytest
 from test_walking import Told
 
 from wholebody import robots
-from wholebody.behaviors.walking_goals import CONTROLLER, doing_record
+from wholebody.behaviors.walking_goals import CONTROLLER
 from wholebody.channels import Channel
 from wholebody.drivers import Names
-from wholebody.estimation.base_pose import STALE, BasePose
+from wholebody.estimation.base_pose import STALE, BasePose, doing_record
 from wholebody.locomotion.walking.footsteps import Place
 from wholebody.operator.robot.localization import AVERAGED, Pace
 from wholebody.robots.robot import Placement

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from concurrent.futures import Future, wait
 
 from wholebody.errors import BadParameter
-from wholebody.operator.rcp.body import Movement, Progress, Stage, Underway
-from wholebody.operator.rcp.commands import Handle, Order, Position
+from wholebody.operator.rcp.body import Progress, Stage, Underway
+from wholebody.operator.rcp.commands import Handle, Movement, Order, Position
 from wholebody.operator.rcp.session import Session
 from wholebody.parameters.verbs import Verb
 

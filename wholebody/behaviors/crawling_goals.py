@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from wholebody.behaviors.lying_motions import OntoLimbs
-from wholebody.behaviors.walking_goals import Bearing, WalkingClient, doing_record
+from wholebody.behaviors.walking_goals import Bearing, WalkingClient
 from wholebody.drivers import Names
-from wholebody.errors import BadFootsteps, NoController, NoServer, WholebodyError
-from wholebody.messages import TEXT_SIZE, Reference, State
+from wholebody.errors import BadFootsteps, NoController, NoServer
+from wholebody.estimation.base_pose import DoingMessage, doing_record
+from wholebody.messages import Reference, State
 from wholebody.motion.capture.gait import CRAWLING
 from wholebody.parameters import Bounds, Unit
 from wholebody.parameters.parameter import check_fields
 from wholebody.parameters.verbs import described
 from wholebody.services import Asked, GoalServer, Stage, UnderWay
-from wholebody.services.records import fitting
 
 if TYPE_CHECKING:
     from wholebody.behaviors.crawling import Crawling
@@ -191,15 +191,12 @@ class CrawlingServer(GoalServer):
 
     def _begin(self, asked: Asked, state: State, time: float) -> None:
         goal: CrawlingGoal = asked.request
-        try:
+        with self.rejecting(asked, time):
             self._check(goal)
             goal.begin(self, state)
-        except WholebodyError as error:
-            self.reply(asked.number, Stage.REJECTED, time, str(error))
-            return
-        self._until = time + goal.holds
-        self.accept(asked, time)
-        self.run(time)
+            self._until = time + goal.holds
+            self.accept(asked, time)
+            self.run(time)
 
     def _check(self, goal: CrawlingGoal) -> None:
         check_fields(goal)
@@ -223,11 +220,11 @@ class CrawlingServer(GoalServer):
             self.finish(Stage.SUCCEEDED, time)
 
     def _tell(self, time: float) -> None:
-        message, crawling = self._doing.message, self.crawling
-        message["time"], message["place"] = time, crawling.place
-        message["standing"] = self.on_limbs and crawling.standing
-        message["bearing"], message["goal"] = self._bearing, self.number
-        message["trouble"] = fitting(crawling.trouble, TEXT_SIZE)
+        crawling = self.crawling
+        message: DoingMessage = self._doing.message
+        message.time, message.place[:] = time, crawling.place
+        message.standing = self.on_limbs and crawling.standing
+        message.bearing, message.goal, message.trouble = self._bearing, self.number, crawling.trouble
         self._doing.put()
 
     @property
@@ -248,5 +245,5 @@ class CrawlingClient(WalkingClient):
         robot.stop()
     """
 
-    does: ClassVar[str] = "crawling"
+    activity: ClassVar[str] = "crawling"
     usual: ClassVar[str] = CONTROLLER

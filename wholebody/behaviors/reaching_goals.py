@@ -16,8 +16,8 @@ import numpy as np
 from wholebody.behaviors.arms import SIDES
 from wholebody.channels.directory import Machine
 from wholebody.drivers import Names
-from wholebody.errors import NoController, NoServer, WholebodyError
-from wholebody.messages import Dtype
+from wholebody.errors import NoController, NoServer
+from wholebody.messages import Booleans, Floats, Record
 from wholebody.parameters import Bounds, Size, Unit
 from wholebody.parameters.parameter import check_fields
 from wholebody.parameters.verbs import described
@@ -116,16 +116,27 @@ class Stop(ReachingGoal):
 GOALS: tuple[type[ReachingGoal], ...] = (Reach, Press, Carry, CloseHand, OpenHand, Rest, Stop)
 
 
-def doing_record() -> Dtype:
-    """Build what the arms do now, the left one and the right one.
+class DoingMessage(Record):
+    """What the arms do now, the left one and the right one.
 
     load     N, the pull on the wrist
     pressed  N, how much more that was at most than when the hand began to press; NaN if it does not
     left     s, until the arm is at the end of its way
     taken    whether it is moved by this controller
     """
+
+    time: float
+    goal: int
+    load: Floats
+    pressed: Floats
+    left: Floats
+    taken: Booleans
+
+
+def doing_record() -> np.dtype[DoingMessage]:
+    """Its layout."""
     each = [("load", "<f8", (2,)), ("pressed", "<f8", (2,)), ("left", "<f8", (2,)), ("taken", "?", (2,))]
-    return np.dtype([("time", "<f8"), ("goal", "<u8"), *each], align=True)
+    return DoingMessage.of(np.dtype([("time", "<f8"), ("goal", "<u8"), *each], align=True))
 
 
 class ReachingServer(GoalServer):
@@ -155,11 +166,13 @@ class ReachingServer(GoalServer):
             self._begin(asked, time)
         for side in [side for side in self.under_way if not self.reaching.busy(side)]:
             self.finish(Stage.SUCCEEDED, time, slot=side)
-        message = self._doing.message
-        message["time"], message["taken"] = time, [self.reaching.takes(side) for side in SIDES]
-        for name in ("load", "pressed", "left"):
-            message[name] = [getattr(self.reaching, name)(side) for side in SIDES]
-        message["goal"] = self.number
+        reaching = self.reaching
+        message: DoingMessage = self._doing.message
+        message.time, message.goal = time, self.number
+        message.taken[:] = [reaching.takes(side) for side in SIDES]
+        message.load[:] = [reaching.load(side) for side in SIDES]
+        message.pressed[:] = [reaching.pressed(side) for side in SIDES]
+        message.left[:] = [reaching.left(side) for side in SIDES]
         self._doing.put()
 
     def give_up(self, slot: str) -> None:
@@ -168,16 +181,13 @@ class ReachingServer(GoalServer):
 
     def _begin(self, asked: Asked, time: float) -> None:
         goal: ReachingGoal = asked.request
-        try:
+        with self.rejecting(asked, time):
             check_fields(goal)
             goal.begin(self.reaching)
-        except WholebodyError as error:
-            self.reply(asked.number, Stage.REJECTED, time, str(error))
-            return
-        for side in [] if goal.side else list(self.under_way):
-            self.preempt(time, f"order {asked.number} came after it", side)
-        self.accept(asked, time, slot=goal.side)
-        self.run(time, goal.side)
+            for side in [] if goal.side else list(self.under_way):
+                self.preempt(time, f"order {asked.number} came after it", side)
+            self.accept(asked, time, slot=goal.side)
+            self.run(time, goal.side)
 
 
 class ReachingClient(Client):
@@ -190,6 +200,7 @@ class ReachingClient(Client):
     """
 
     missing: ClassVar[type[NoServer]] = NoController
+    does: ClassVar[type[Record]] = DoingMessage
 
     def __init__(
         self, robot: str = "", controller: str = CONTROLLER, timeout: float = 10.0, connect: str | Machine = ""
@@ -229,27 +240,28 @@ class ReachingClient(Client):
 
     def load(self, side: str) -> float:
         """How strongly a wrist is pulled, N; NaN if nothing measures it."""
-        return self._of("load", side)
+        return float(self._now.load[SIDES.index(side)])
 
     def pressed(self, side: str) -> float:
         """How much more a wrist felt at most since it began to press, N; NaN if it does not, or nothing measures it."""
-        return self._of("pressed", side)
+        return float(self._now.pressed[SIDES.index(side)])
 
     @property
     def left(self) -> float:
         """Seconds until both arms are where they were told to go."""
-        return max(self._of("left", side) for side in SIDES)
+        return float(self._now.left.max())
 
     @property
     def taken(self) -> tuple[bool, bool]:
         """Whether the left arm and the right one are moved by this controller now."""
-        self._doing.latest()
-        left, right = self._doing.message["taken"]
-        return bool(left), bool(right)
+        left, right = self._now.taken.tolist()
+        return left, right
 
-    def _of(self, what: str, side: str) -> float:
+    @property
+    def _now(self) -> DoingMessage:
         self._doing.latest()
-        return float(self._doing.message[what][SIDES.index(side)])
+        message: DoingMessage = self._doing.message
+        return message
 
     def __str__(self) -> str:
         """Who is at the other end."""

@@ -16,21 +16,19 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 from wholebody.channels.directory import Machine
 from wholebody.drivers import Names
-from wholebody.errors import BadFootsteps, NoController, NoServer, VelocityClamped, WholebodyError
+from wholebody.errors import BadFootsteps, NoController, NoServer, VelocityClamped
+from wholebody.estimation.base_pose import DoingMessage, doing_record
 from wholebody.locomotion.walking.footsteps import Footstep, Place
-from wholebody.messages import TEXT_SIZE, Dtype
+from wholebody.messages import Record
 from wholebody.parameters import Bounds, Unit
 from wholebody.parameters.parameter import check_fields
 from wholebody.parameters.verbs import described
 from wholebody.services import Asked, AtMost, Client, GoalServer, Stage, UnderWay
 from wholebody.services.client import SLICE
-from wholebody.services.records import fitting
 
 if TYPE_CHECKING:
     from wholebody.behaviors.walking import Walking
@@ -173,27 +171,16 @@ class Doing(NamedTuple):
     left: float  # s until it is done with all that it was told; no number if it goes on and on
 
 
-def doing_record() -> Dtype:
-    """Build what the controller does now.
-
-    `base` is where the base is by what legs and IMU sense, in the axes of `place`: position and quaternion x y z w, no
-    numbers as long as nobody knows.
-    """
-    fields: list[Any] = [("time", "<f8"), ("place", "<f8", (3,)), ("bearing", "u1"), ("standing", "?")]
-    fields += [("base", "<f8", (7,)), ("left", "<f8")]
-    return np.dtype([*fields, ("goal", "<u8"), ("trouble", f"S{TEXT_SIZE}")], align=True)
-
-
-def read_doing(message: Any) -> Doing:
+def read_doing(message: DoingMessage) -> Doing:
     """What the controller does, as a record says it."""
     return Doing(
-        float(message["time"]),
-        Place(*(float(value) for value in message["place"])),
-        Bearing(int(message["bearing"])),
-        bool(message["standing"]),
-        int(message["goal"]),
-        bytes(message["trouble"]).decode(errors="replace"),
-        float(message["left"]),
+        message.time,
+        Place(*message.place.tolist()),
+        Bearing(message.bearing),
+        message.standing,
+        message.goal,
+        message.trouble,
+        message.left,
     )
 
 
@@ -246,11 +233,12 @@ class WalkingServer(GoalServer):
 
     def tell(self, time: float) -> None:
         """Say what the robot does now."""
-        message, walking = self._doing.message, self.walking
-        message["time"], message["place"], message["standing"] = time, walking.place, walking.up and walking.standing
-        message["bearing"], message["goal"] = self._bearing, self.number
-        message["trouble"], message["left"] = fitting(walking.trouble, TEXT_SIZE), walking.left
-        sensed, base = walking.sensed, message["base"]
+        walking = self.walking
+        message: DoingMessage = self._doing.message
+        message.time, message.place[:], message.standing = time, walking.place, walking.up and walking.standing
+        message.bearing, message.goal = self._bearing, self.number
+        message.trouble, message.left = walking.trouble, walking.left
+        sensed, base = walking.sensed, message.base
         if sensed is None:
             base[:] = math.nan
         else:
@@ -272,18 +260,15 @@ class WalkingServer(GoalServer):
 
     def _begin(self, asked: Asked, time: float) -> None:
         goal: WalkingGoal = asked.request
-        try:
+        with self.rejecting(asked, time):
             self._check(goal)
             kept = self._make_room(goal)
             with warnings.catch_warnings(record=True) as said:
                 warnings.simplefilter("always", VelocityClamped)
                 goal.begin(self.walking)
-        except WholebodyError as error:
-            self.reply(asked.number, Stage.REJECTED, time, str(error))
-            return
-        self.moves = self.moves or isinstance(goal, Stand)
-        self.accept(asked, time, "; ".join(str(each.message) for each in said))
-        self._progress = _Progress(time + goal.holds, self._to_come - kept)
+            self.moves = self.moves or isinstance(goal, Stand)
+            self.accept(asked, time, "; ".join(str(each.message) for each in said))
+            self._progress = _Progress(time + goal.holds, self._to_come - kept)
 
     def _check(self, goal: WalkingGoal) -> None:
         check_fields(goal)
@@ -331,7 +316,8 @@ class WalkingClient(Client):
     """
 
     missing: ClassVar[type[NoServer]] = NoController
-    does: ClassVar[str] = "walking"
+    does: ClassVar[type[Record]] = DoingMessage
+    activity: ClassVar[str] = "walking"
     usual: ClassVar[str] = CONTROLLER
 
     def __init__(
@@ -401,7 +387,7 @@ class WalkingClient(Client):
 
     def __str__(self) -> str:
         """Who is at the other end."""
-        return f"the {self.does} controller '{self._controller}' of '{self._robot}'"
+        return f"the {self.activity} controller '{self._controller}' of '{self._robot}'"
 
     @property
     def remedy(self) -> str:

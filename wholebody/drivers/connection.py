@@ -12,7 +12,7 @@ import contextlib
 import math
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from wholebody import messages
 from wholebody.channels import Channel, Reader, directory
@@ -274,3 +274,34 @@ def _running(names: Names, timeout: float) -> tuple[Channel[State], Reader[State
                 f"no robot called '{names.robot}' is running; start one, for instance: wholebody start hubo2plus"
             )
         time.sleep(0.02)
+
+
+LOOP_SLICE = 0.2
+"""s of waiting for a state after which a loop looks around."""
+SILENCE_AT_END = 5.0
+"""s without a state after which a controller that was told to end does so, although its daemon lives."""
+
+
+class StateLoop:
+    """A controller's loop: at each new state of the robot, whether to go on.
+
+    NoRobot if the daemon has ended. One that lives and gives no state for SILENCE_AT_END ends a controller that was
+    told to; no sooner, or a short silence would end it in the middle of a step.
+    """
+
+    def __init__(self, connection: Connection, goes_on: Callable[[], bool]) -> None:
+        self._connection, self._goes_on = connection, goes_on
+
+    def __iter__(self) -> Iterator[bool]:
+        """Wait for each state."""
+        heard = time.monotonic()
+        while True:
+            if self._connection.wait(LOOP_SLICE):
+                heard = time.monotonic()
+                yield self._goes_on()
+            elif not self._connection.alive:
+                if not self._goes_on():
+                    return
+                raise NoRobot("the robot has gone; start it again: wholebody start")
+            elif not self._goes_on() and time.monotonic() - heard > SILENCE_AT_END:
+                return

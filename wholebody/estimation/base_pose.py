@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from wholebody.channels.subscription import Subscription
 from wholebody.drivers import Names
-from wholebody.messages import State
+from wholebody.messages import TEXT_SIZE, Floats, Record, State
 from wholebody.robots.robot import Array, Placement
 from wholebody.rotations import roll_pitch_yaw
 
@@ -23,11 +25,35 @@ def frame(position: Array, quaternion: Array) -> Array:
     return Placement((x, y, z), (roll, pitch, yaw)).matrix
 
 
+class DoingMessage(Record):
+    """What a controller of legs does now: when, where the body is by plan, which feet bear, its goal, what is wrong.
+
+    `base` is where the base is by what legs and IMU sense, in the axes of `place`: position and quaternion x y z w, no
+    numbers as long as nobody knows.
+    """
+
+    time: float
+    place: Floats
+    bearing: int
+    standing: bool
+    base: Floats  # type: ignore[assignment]  # numpy's own `base` of a record is None
+    left: float
+    goal: int
+    trouble: str
+
+
+def doing_record() -> np.dtype[DoingMessage]:
+    """Its layout."""
+    fields: list[Any] = [("time", "<f8"), ("place", "<f8", (3,)), ("bearing", "u1"), ("standing", "?")]
+    fields += [("base", "<f8", (7,)), ("left", "<f8")]
+    return DoingMessage.of(np.dtype([*fields, ("goal", "<u8"), ("trouble", f"S{TEXT_SIZE}")], align=True))
+
+
 class BasePose:
     """World is the state's, if that knows where the base is; else it begins between the feet where they first stood."""
 
     def __init__(self, name: str) -> None:
-        self._legs = Subscription(Names(name).doing(LEGS))
+        self._legs = Subscription(Names(name).doing(LEGS), DoingMessage)
 
     def of(self, state: State) -> Array | None:
         """The base's 4 × 4 frame in world; None if neither the state nor the legs know."""
@@ -35,7 +61,6 @@ class BasePose:
         if base.known:
             return frame(base.position, base.orientation)
         doing = self._legs.take()
-        if doing is None or abs(state.time - float(doing["time"])) > STALE:
+        if doing is None or abs(state.time - doing.time) > STALE:
             return None
-        pose = np.array(doing["base"])
-        return frame(pose[:3], pose[3:]) if np.isfinite(pose).all() else None
+        return frame(doing.base[:3], doing.base[3:]) if np.isfinite(doing.base).all() else None

@@ -11,8 +11,7 @@ import numpy as np
 
 from wholebody.drivers.connection import Connection, connect
 from wholebody.errors import WholebodyError
-from wholebody.operator.rcp.body import Movement
-from wholebody.operator.rcp.commands import Move
+from wholebody.operator.rcp.commands import Move, Movement
 from wholebody.operator.robot.settings import HeadSettings
 from wholebody.robots.geometry import placements
 from wholebody.robots.robot import Array, Robot

@@ -23,14 +23,14 @@ from wholebody.behaviors.walking import walking_parameters
 from wholebody.behaviors.walking_goals import WalkingServer
 from wholebody.channels import Channel, Reader
 from wholebody.drivers import Names
-from wholebody.drivers.connection import Connection, connect
+from wholebody.drivers.connection import Connection, StateLoop, connect
 from wholebody.errors import WrongRecord
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.messages import Report
 from wholebody.motion.playback import posture_of
 from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.server import ParameterServer
-from wholebody.processes.main import Ready, StateLoop
+from wholebody.processes.main import Ready
 from wholebody.realtime import until_told
 
 SILENCE = 0.02

@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
-import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from wholebody.drivers.connection import Connection
 from wholebody.drivers.names import default_name
-from wholebody.errors import NoRobot, WholebodyError
+from wholebody.errors import WholebodyError
 from wholebody.processes import HELP
 from wholebody.processes.launch_plan import LaunchPlan
 from wholebody.processes.registry import ROLES, Registration, Role, robot_of
@@ -82,34 +80,3 @@ def _options(role: Role, function: Callable[..., None]) -> argparse.ArgumentPars
 def speaker(role: str) -> Callable[[str], None]:
     """What writes lines into the log, each after the name of the role whose they are."""
     return lambda text: print(f"{role}: {text}", flush=True)
-
-
-SLICE = 0.2
-"""s of waiting for a state after which it looks around."""
-SILENCE_AT_END = 5.0
-"""s without a state after which a controller that was told to end does so, although its daemon lives."""
-
-
-class StateLoop:
-    """A controller's loop: at each new state of the robot, whether to go on.
-
-    NoRobot if the daemon has ended. One that lives and gives no state for SILENCE_AT_END ends a controller that was
-    told to; no sooner, or a short silence would end it in the middle of a step.
-    """
-
-    def __init__(self, connection: Connection, goes_on: Callable[[], bool]) -> None:
-        self._connection, self._goes_on = connection, goes_on
-
-    def __iter__(self) -> Iterator[bool]:
-        """Wait for each state."""
-        heard = time.monotonic()
-        while True:
-            if self._connection.wait(SLICE):
-                heard = time.monotonic()
-                yield self._goes_on()
-            elif not self._connection.alive:
-                if not self._goes_on():
-                    return
-                raise NoRobot("the robot has gone; start it again: wholebody start")
-            elif not self._goes_on() and time.monotonic() - heard > SILENCE_AT_END:
-                return

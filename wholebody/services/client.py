@@ -22,7 +22,7 @@ from wholebody.channels import Reader
 from wholebody.channels.directory import Machine, machine
 from wholebody.channels.owned import Opened
 from wholebody.errors import ChannelNotFound, GoalNotDone, LayoutMismatch, NoServer, WholebodyError
-from wholebody.messages import labels
+from wholebody.messages import Record, labels
 from wholebody.services.records import (
     CLIENT_BITS,
     COUNT_BITS,
@@ -65,6 +65,8 @@ class Client(Opened):
     """
 
     missing: ClassVar[type[NoServer]] = NoServer
+    does: ClassVar[type[Record] | None] = None
+    """The record of what the server does now, if it puts one."""
 
     def __init__(
         self,
@@ -202,7 +204,7 @@ class Client(Opened):
         self.about = next(iter(labels(layout, "about")), "")
         self._answers: Format | None = None if self._answer is None else format_of(self._answer, self._room)
         with contextlib.suppress(ChannelNotFound):
-            self._doing = opened.enter_context(there.reader(f"{self.name}.doing", None, every=False))
+            self._doing = opened.enter_context(there.reader(f"{self.name}.doing", self.does, every=False))
 
     @property
     def _identity(self) -> list[tuple[int, int] | None]:

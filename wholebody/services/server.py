@@ -1,4 +1,4 @@
-"""Server: where other processes ask for something over channels; each request is done once, also across restarts.
+"""Server: where other processes ask over channels; each request is done once, also across restarts. GoalServer: goals.
 
     with Server("robot.gripper", (Open, Close)) as server:
         while ...:
@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from wholebody.channels import Channel, Reader, Writer, directory
 from wholebody.channels.layout import Layout
 from wholebody.channels.owned import Opened
-from wholebody.errors import BadMessage, ChannelError, LayoutMismatch, NoServer, TooManyWriters
+from wholebody.errors import BadMessage, ChannelError, LayoutMismatch, NoServer, TooManyWriters, WholebodyError
 from wholebody.messages import Dtype
 from wholebody.services.records import (
     CLIENTS,
@@ -217,3 +217,82 @@ def _remove_other(name: str, record: Dtype) -> None:
     with contextlib.suppress(ChannelError), Channel(name) as there:
         if there.layout.hash != Layout.of(record).hash:
             directory.remove(name, force=True)
+
+
+@dataclass
+class UnderWay:
+    """A goal that was accepted and has not come to its end."""
+
+    number: int
+    goal: Any
+    cancelled: bool = False
+
+
+class GoalServer(Server):
+    """Goals of the given kinds, one at a time in each slot; a robot whose arms move apart has a slot for each.
+
+    if (asked := server.take_goal(time)) is not None:
+        with server.rejecting(asked, time):          # REJECTED, if an error of ours says why
+            begin(asked.request)
+            server.accept(asked, time)
+    server.run(time, progress=0.5)
+    server.finish(Stage.SUCCEEDED, time)
+    """
+
+    def __init__(self, name: str, goals: tuple[type, ...], doing: Dtype | None = None, about: str = "") -> None:
+        self.under_way: dict[str, UnderWay] = {}  # by slot
+        super().__init__(name, (*goals, Cancel), doing=doing, about=about)
+
+    @property
+    def number(self) -> int:
+        """Of a goal under way; 0 if there is none."""
+        return next((each.number for each in self.under_way.values()), 0)
+
+    def take_goal(self, time: float) -> Asked | None:
+        """The next goal, if somebody gave one; what is to be cancelled is given up meanwhile."""
+        asked = self.take()
+        if asked is None or not isinstance(asked.request, Cancel):
+            return asked
+        number = asked.request.number
+        slot = next((slot for slot, each in self.under_way.items() if each.number == number), None)
+        if slot is None:
+            self.reply(asked.number, Stage.REJECTED, time, f"goal {number} is not under way")
+            return None
+        self.under_way[slot].cancelled = True
+        self.reply(asked.number, Stage.SUCCEEDED, time)
+        self.give_up(slot)
+        return None
+
+    def give_up(self, slot: str) -> None:
+        """Stop what is done for a goal; it counts as cancelled when it comes to its end."""
+
+    @contextlib.contextmanager
+    def rejecting(self, asked: Asked, time: float) -> Iterator[None]:
+        """Reject a goal that cannot begin: an error of ours in the block is the reason."""
+        try:
+            yield
+        except WholebodyError as error:
+            self.reply(asked.number, Stage.REJECTED, time, str(error))
+
+    def accept(self, asked: Asked, time: float, text: str = "", slot: str = "") -> UnderWay:
+        """Take a goal; the one before it is preempted."""
+        self.preempt(time, f"order {asked.number} came after it", slot)
+        self.under_way[slot] = accepted = UnderWay(asked.number, asked.request)
+        self.reply(asked.number, Stage.ACCEPTED, time, text)
+        return accepted
+
+    def run(self, time: float, slot: str = "", progress: float = math.nan) -> None:
+        """Say that a goal has begun, or how far it has come."""
+        self.reply(self.under_way[slot].number, Stage.RUNNING, time, progress=progress)
+
+    def finish(self, stage: Stage, time: float, text: str = "", slot: str = "") -> None:
+        """Say how a goal ended; one that was given up is cancelled, however well it ended."""
+        ended = self.under_way.pop(slot)
+        if ended.cancelled and stage is Stage.SUCCEEDED:
+            stage = Stage.CANCELLED
+        self.reply(ended.number, stage, time, text)
+
+    def preempt(self, time: float, why: str, slot: str = "") -> None:
+        """Say of a goal, if there is one, that it will not be reached, and why."""
+        if slot in self.under_way:
+            self.finish(Stage.PREEMPTED, time, why, slot)

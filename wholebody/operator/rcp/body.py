@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-from wholebody.operator.rcp.commands import Move, Order, Position
+from wholebody.operator.rcp.commands import Movement, Order, Position
 from wholebody.parameters.verbs import Verb
 
 
@@ -45,29 +45,6 @@ class Underway:
         """In words."""
         counted = f"{self.part} of {self.parts}: " if self.parts > 1 else ""
         return f"{counted}{self.what}" + ("" if self.left is None else f", {math.ceil(self.left)} s left")
-
-
-@dataclass(frozen=True)
-class Movement:
-    """A movement that a body can make: MOVE WALKING FORWARD|BACKWARD <count> STEPS, up to `most`."""
-
-    name: str
-    directions: tuple[str, ...]
-    unit: str
-    most: float
-    whole: bool = False
-
-    def complaint(self, move: Move) -> str:
-        """What is wrong with a command to make it, if anything."""
-        if move.direction not in self.directions:
-            return f"{self.name} goes {' or '.join(self.directions)}, not {move.direction}"
-        if move.unit != self.unit:
-            return f"{self.name} is counted in {self.unit}, not {move.unit}"
-        if not 0 < move.count <= self.most:
-            return f"{self.name} takes more than 0 and at most {self.most:g} {self.unit} at a time"
-        if self.whole and not float(move.count).is_integer():
-            return f"{self.name} takes whole {self.unit}"
-        return ""
 
 
 class Body(Protocol):
@@ -119,14 +96,3 @@ class Body(Protocol):
 
     def correct(self, position: Position) -> None:
         """Somebody knows better."""
-
-
-def complaint(body: Body, order: Order) -> str:
-    """Why a body cannot take an order: it has no such movement, or whatever it says itself."""
-    if isinstance(order, Move):
-        movement = body.movements.get(order.movement)
-        if movement is None:
-            return f"the movements are {', '.join(body.movements)}, not {order.movement}"
-        if wrong := movement.complaint(order):
-            return wrong
-    return body.complaint(order)

@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True)
-class Connect:
+class Line:
+    """A command; `form` is how it is written, with its fields in braces. Empty ones at its end are left out."""
+
+    form: ClassVar[str] = ""
+
+    def __init_subclass__(cls, form: str = "") -> None:
+        """Take the form of a kind of command."""
+        cls.form = form
+
+    def __str__(self) -> str:
+        """The line."""
+        fields = {name: _written(value) for name, value in vars(self).items()}
+        return " ".join(text for word in self.form.split() if (text := word.format_map(fields)))
+
+
+@dataclass(frozen=True)
+class Connect(Line, form="CONNECT {profile} {user} {secret}"):
     """Begin; with a name and secret if the robot knows its users, as an observer otherwise."""
 
     profile: str
     user: str = ""
     secret: str = ""
 
-    def __str__(self) -> str:
-        """The line."""
-        return " ".join(word for word in ("CONNECT", self.profile, self.user, self.secret) if word)
-
 
 @dataclass(frozen=True)
-class Disconnect:
+class Disconnect(Line, form="DISCONNECT"):
     """End."""
 
-    def __str__(self) -> str:
-        """The line."""
-        return "DISCONNECT"
-
 
 @dataclass(frozen=True)
-class Control:
+class Control(Line):
     """Ask for the robot, or give it back."""
 
     begin: bool
@@ -39,7 +48,7 @@ class Control:
 
 
 @dataclass(frozen=True)
-class Move:
+class Move(Line, form="MOVE {movement} {direction} {count} {unit}"):
     """Walk, turn, move the head, or what else a body can do."""
 
     movement: str
@@ -47,59 +56,39 @@ class Move:
     count: float
     unit: str
 
-    def __str__(self) -> str:
-        """The line."""
-        return f"MOVE {self.movement} {self.direction} {number(self.count)} {self.unit}"
-
 
 @dataclass(frozen=True)
-class Stop:
+class Stop(Line, form="STOP"):
     """End whatever goes on, in the nearest stable posture."""
 
-    def __str__(self) -> str:
-        """The line."""
-        return "STOP"
-
 
 @dataclass(frozen=True)
-class Goto:
+class Goto(Line, form="GOTO {x} {y}"):
     """Go to a place, m, in the world."""
 
     x: float
     y: float
 
-    def __str__(self) -> str:
-        """The line."""
-        return f"GOTO {number(self.x)} {number(self.y)}"
-
 
 @dataclass(frozen=True)
-class Handle:
+class Handle(Line, form="{verb} OBJECT({object})"):
     """Do something with an object: GOTO, GRAB, USE or DROP."""
 
     verb: str
     object: str
 
-    def __str__(self) -> str:
-        """The line."""
-        return f"{self.verb} OBJECT({self.object})"
-
 
 @dataclass(frozen=True)
-class Drive:
+class Drive(Line, form="DRIVE {forward} {leftward} {turn}"):
     """Walk on at a velocity, m/s, m/s, rad/s, until it is told anew, or for half a second. Ours."""
 
     forward: float
     leftward: float
     turn: float
 
-    def __str__(self) -> str:
-        """The line."""
-        return f"DRIVE {number(self.forward)} {number(self.leftward)} {number(self.turn)}"
-
 
 @dataclass(frozen=True)
-class Do:
+class Do(Line):
     """Give a running behaviour a goal: its verb, and arguments as they are typed. Ours."""
 
     verb: str
@@ -115,140 +104,92 @@ Order = Move | Stop | Goto | Handle | Drive | Do
 
 
 @dataclass(frozen=True)
-class Direct:
+class Direct(Line, form="DIRECT {command}"):
     """Do something now, before all that waits; any other command."""
 
     command: Command
 
-    def __str__(self) -> str:
-        """The line."""
-        return f"DIRECT {self.command}"
-
 
 @dataclass(frozen=True)
-class QueryParameter:
+class QueryParameter(Line, form="QUERY PARAM {name}"):
     """How a parameter is set."""
 
     name: str
 
-    def __str__(self) -> str:
-        """The line."""
-        return f"QUERY PARAM {self.name}"
-
 
 @dataclass(frozen=True)
-class SetParameter:
+class SetParameter(Line, form="SET {name} {value}"):
     """Set it."""
 
     name: str
     value: str
 
-    def __str__(self) -> str:
-        """The line."""
-        return f"SET {self.name} {self.value}"
-
 
 @dataclass(frozen=True)
-class QuerySensor:
+class QuerySensor(Line, form="QUERY SENSOR {labels}"):
     """What sensors read; without labels, all of them."""
 
     labels: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
-        """The line."""
-        return f"QUERY SENSOR {listed(self.labels)}"
-
 
 @dataclass(frozen=True)
-class QueryPosition:
+class QueryPosition(Line, form="QUERY POSITION"):
     """Where the robot is."""
 
-    def __str__(self) -> str:
-        """The line."""
-        return "QUERY POSITION"
-
 
 @dataclass(frozen=True)
-class Position:
+class Position(Line, form="POSITION {x} {y} {confidence}"):
     """Where the robot is, m, and how sure that is, 0 to 1: from whoever knows it better."""
 
     x: float
     y: float
     confidence: float
 
-    def __str__(self) -> str:
-        """The line."""
-        return f"POSITION {number(self.x)} {number(self.y)} {number(self.confidence)}"
-
 
 @dataclass(frozen=True)
-class SelectStrategy:
+class SelectStrategy(Line, form="SELECT STRATEGY FOR {order} {strategies}"):
     """The robot asks: which way to do a command."""
 
     order: int
     strategies: tuple[str, ...]
 
-    def __str__(self) -> str:
-        """The line."""
-        return f"SELECT STRATEGY FOR {self.order} {listed(self.strategies)}"
-
 
 @dataclass(frozen=True)
-class UseStrategy:
+class UseStrategy(Line, form="USE STRATEGY FOR {order} {strategy}"):
     """The answer."""
 
     order: int
     strategy: str
 
-    def __str__(self) -> str:
-        """The line."""
-        return f"USE STRATEGY FOR {self.order} {self.strategy}"
-
 
 @dataclass(frozen=True)
-class Cancel:
+class Cancel(Line, form="CANCEL {order}"):
     """Take a command out of the queue, or end it if it goes on. Ours."""
 
     order: int
 
-    def __str__(self) -> str:
-        """The line."""
-        return f"CANCEL {self.order}"
-
 
 @dataclass(frozen=True)
-class Notify:
+class Notify(Line, form="NOTIFY {topics}"):
     """Hear of these topics from now on, and of no others. Ours."""
 
     topics: tuple[str, ...]
 
-    def __str__(self) -> str:
-        """The line."""
-        return f"NOTIFY {listed(self.topics)}"
-
 
 @dataclass(frozen=True)
-class Resume:
+class Resume(Line, form="RESUME"):
     """Let a robot that its daemon holds go on. Ours."""
 
-    def __str__(self) -> str:
-        """The line."""
-        return "RESUME"
-
 
 @dataclass(frozen=True)
-class Help:
+class Help(Line, form="HELP {verb}"):
     """What one can say, or how a verb of a behaviour is written. Ours."""
 
     verb: str = ""
 
-    def __str__(self) -> str:
-        """The line."""
-        return f"HELP {self.verb}".rstrip()
-
 
 @dataclass(frozen=True)
-class Acknowledge:
+class Acknowledge(Line):
     """OK or KO from the other side, to something it was asked."""
 
     accepted: bool
@@ -257,6 +198,29 @@ class Acknowledge:
     def __str__(self) -> str:
         """The line."""
         return f"{'OK' if self.accepted else 'KO'} {self.text}".rstrip()
+
+
+@dataclass(frozen=True)
+class Movement:
+    """A movement that a body can make: MOVE WALKING FORWARD|BACKWARD <count> STEPS, up to `most`."""
+
+    name: str
+    directions: tuple[str, ...]
+    unit: str
+    most: float
+    whole: bool = False
+
+    def complaint(self, move: Move) -> str:
+        """What is wrong with a command to make it, if anything."""
+        if move.direction not in self.directions:
+            return f"{self.name} goes {' or '.join(self.directions)}, not {move.direction}"
+        if move.unit != self.unit:
+            return f"{self.name} is counted in {self.unit}, not {move.unit}"
+        if not 0 < move.count <= self.most:
+            return f"{self.name} takes more than 0 and at most {self.most:g} {self.unit} at a time"
+        if self.whole and not float(move.count).is_integer():
+            return f"{self.name} takes whole {self.unit}"
+        return ""
 
 
 Command = (
@@ -288,3 +252,9 @@ def number(value: float) -> str:
 def listed(words: tuple[str, ...]) -> str:
     """Words in brackets."""
     return f"[{', '.join(words)}]"
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, tuple):
+        return listed(value)
+    return str(value) if isinstance(value, str | int | Line) else number(value)

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from wholebody.errors import Refused, WholebodyError
-from wholebody.operator.rcp.body import Body, Progress, Stage, complaint
-from wholebody.operator.rcp.commands import Drive, Order, SelectStrategy, Stop
+from wholebody.operator.rcp.body import Body, Progress, Stage
+from wholebody.operator.rcp.commands import Drive, Move, Order, SelectStrategy, Stop
 
 LOG = logging.getLogger(__name__)
 MOST_WAITING = 100
@@ -198,8 +198,16 @@ class Orders:
             self._begin(numbered, self._strategies[0] if self._strategies else "")
 
     def _must_be_possible(self, order: Order) -> None:
-        if wrong := complaint(self._body, order):
+        if wrong := self._wrong_movement(order) or self._body.complaint(order):
             raise Refused(wrong)
+
+    def _wrong_movement(self, order: Order) -> str:
+        if not isinstance(order, Move):
+            return ""
+        known = self._body.movements
+        if order.movement not in known:
+            return f"the movements are {', '.join(known)}, not {order.movement}"
+        return known[order.movement].complaint(order)
 
     @contextlib.contextmanager
     def _fails_alone(self, numbered: Numbered | None) -> Iterator[None]:

@@ -22,8 +22,8 @@ from wholebody.messages import Verb
 from wholebody.operator.head import HeadMover
 from wholebody.operator.map import Map
 from wholebody.operator.monitor.posture import FallWatch
-from wholebody.operator.rcp.body import Movement, Progress, Stage, Underway
-from wholebody.operator.rcp.commands import Do, Drive, Goto, Handle, Move, Order, Position, Stop
+from wholebody.operator.rcp.body import Progress, Stage, Underway
+from wholebody.operator.rcp.commands import Do, Drive, Goto, Handle, Move, Movement, Order, Position, Stop
 from wholebody.operator.rcp.orders import Machine
 from wholebody.operator.robot.activity import (
     BODY,
