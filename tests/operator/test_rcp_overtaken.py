@@ -107,25 +107,25 @@ def test_legs_that_cannot_be_told_to_stop_are_held_by_the_daemon_and_the_arms_st
     willing.says("a", "STOP")
     willing.passes(0.1)
     assert "the daemon holds every joint" in willing.hears("a")[-1]
-    willing.body._requests.stop.assert_called_once()
+    willing.body.hold.requests.stop.assert_called_once()
     assert ("stop",) in willing.body.hands.told
 
 
 def test_to_go_on_a_thread_asks_the_daemon_and_a_stop_that_comes_later_counts(willing):
     willing.operator()
     may, body = threading.Event(), willing.body
-    body._requests.request.side_effect = lambda *what, **more: may.wait(20.0) and mock.Mock(text="it goes on")
+    body.hold.requests.request.side_effect = lambda *what, **more: may.wait(20.0) and mock.Mock(text="it goes on")
     assert willing.says("a", "RESUME") == [], "nobody waits"
     body.walker.stop = lambda: {}["knee"]
     willing.says("a", "STOP")
     may.set()
     wait_for(lambda: (willing.passes(0.1), willing.clients["a"].awaited is None)[1])
     assert willing.hears("a")[-1] == "OK RESUME it goes on; but then somebody stopped it"
-    assert body._requests.stop.call_count == 2, "once more, after it went on"
+    assert body.hold.requests.stop.call_count == 2, "once more, after it went on"
 
     assert willing.says("a", "RESUME") in ([], ["OK RESUME it goes on"])
     wait_for(lambda: (willing.passes(0.1), willing.clients["a"].awaited is None)[1])
-    assert body._requests.stop.call_count == 2, "the control arm"
+    assert body.hold.requests.stop.call_count == 2, "the control arm"
 
 
 class BrokenBody(SlowBody):

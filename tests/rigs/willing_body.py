@@ -51,7 +51,7 @@ class WillingBody(WalkingBody):
     """It stands at the origin; `seen` is what it sees."""
 
     def __init__(self):
-        with mock.patch("wholebody.operator.robot.robot.BoardClient"):  # there is no daemon to ask
+        with mock.patch("wholebody.operator.robot.activity.BoardClient"):  # there is no daemon to ask
             super().__init__(robots.load("hubo2plus"), "willing", HALL)
         self.walker, self.hands, self.seen = Willing(), Willing(), []
         self.legs.connected = lambda: self.walker

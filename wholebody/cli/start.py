@@ -84,32 +84,13 @@ def start(
         behaviors=tuple(str(Path(each).resolve()) if plugins.is_in_file(each) else each for each in behavior or ()),
         guard=guard,
     )
-    plan.contract  # noqa: B018 - checks it
-    loaded = robots.load(plan.robot)
-    check_behaviors(plan, loaded)
-    if filter:
-        filter_request(filter)
-    if scene != "flat":
-        from wholebody.simulation import named
-
-        named(scene)
-    if self_collision != "usual":
-        from wholebody.simulation.jamming import check_choice
-
-        check_choice(self_collision)
+    loaded = checked(plan)
     if service:
         print(unit(plan, group, readable))
         return
     who = access.grant(group, readable)
-    running = process_of(DAEMON, plan.name)
-    if running is not None and not (plan_of(plan.name) == plan and lifecycle.is_lacking(plan)):
-        raise RobotTaken(
-            f"a robot called '{plan.name}' is running already (process {running}); stop it (wholebody stop"
-            f"{_name_option(plan)}), or give this one another name (--name)"
-        )
-    companion = lifecycle.companion_to_begin(plan)
-    roles = [role for role in (companion, None if running else DAEMON) if role is not None]
-    if running is None:
+    roles = roles_to_begin(plan)
+    if process_of(DAEMON, plan.name) is None:
         lifecycle.sweep(plan.name, loaded)
     if foreground:
         stay(plan, roles)
@@ -117,6 +98,36 @@ def start(
     detach(plan, roles)
     if who.group or who.readable:
         console.print(f"{who}; only the owner of {directory.folder()} can change that", markup=False)
+
+
+def checked(plan: LaunchPlan) -> Robot:
+    """The robot of a plan; what is wrong with the plan is said before anything begins."""
+    plan.contract  # noqa: B018 - checks it
+    loaded = robots.load(plan.robot)
+    check_behaviors(plan, loaded)
+    if plan.filter:
+        filter_request(plan.filter)
+    if plan.scene != "flat":
+        from wholebody.simulation import named
+
+        named(plan.scene)
+    if plan.self_collision != "usual":
+        from wholebody.simulation.jamming import check_choice
+
+        check_choice(plan.self_collision)
+    return loaded
+
+
+def roles_to_begin(plan: LaunchPlan) -> list[Role]:
+    """What a plan needs and does not have yet; RobotTaken if another robot of the name runs."""
+    running = process_of(DAEMON, plan.name)
+    if running is not None and not (plan_of(plan.name) == plan and lifecycle.is_lacking(plan)):
+        raise RobotTaken(
+            f"a robot called '{plan.name}' is running already (process {running}); stop it (wholebody stop"
+            f"{_name_option(plan)}), or give this one another name (--name)"
+        )
+    companion = lifecycle.companion_to_begin(plan)
+    return [role for role in (companion, None if running else DAEMON) if role is not None]
 
 
 def check_behaviors(plan: LaunchPlan, robot: Robot) -> None:

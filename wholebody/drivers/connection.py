@@ -39,27 +39,6 @@ SLICE = 1.0
 """s without a state after which it looks whether the daemon lives."""
 
 
-def connect(
-    controller: str,
-    robot: str = "",
-    *,
-    period: float = 0.0,
-    silence: Silence = Silence.HOLD,
-    lease: bool = False,
-    filtered: bool = False,
-    timeout: float = 5.0,
-) -> Connection:
-    """Connect to the robot of a name (by default the one there is), as a controller of a name of one's own.
-
-    A controller that declares its period (s) says what is to become of its joints if it falls silent; without one they
-    hold its last word for ever. A lease keeps all others from the joints that it moves; it needs a period. `filtered`
-    sends references through a filter process (wholebody filter), without which nothing moves.
-    """
-    return Connection(
-        controller, robot, period=period, silence=silence, lease=lease, filtered=filtered, timeout=timeout
-    )
-
-
 def daemon(
     robot: Robot, period: float, name: str, *, controller: str = "wbc", lease: bool = False, hold: bool = True
 ) -> Connection:
@@ -82,7 +61,13 @@ def daemon(
 
 
 class Connection(Opened):
-    """The newest state of the robot, and one's own references to it: a RobotInterface and a Clock, too."""
+    """The newest state of the robot, and one's own references to it: a RobotInterface and a Clock, too.
+
+    `connect("wave")` connects to the robot of a name (by default the one there is), as a controller of a name of one's
+    own. One that declares its period (s) says what is to become of its joints if it falls silent; without one they
+    hold its last word for ever. A lease keeps all others from the joints that it moves; it needs a period. `filtered`
+    sends references through a filter process (wholebody filter), without which nothing moves.
+    """
 
     def __init__(
         self,
@@ -274,6 +259,10 @@ def _running(names: Names, timeout: float) -> tuple[Channel[State], Reader[State
                 f"no robot called '{names.robot}' is running; start one, for instance: wholebody start hubo2plus"
             )
         time.sleep(0.02)
+
+
+connect = Connection
+"""What most programs call it by."""
 
 
 LOOP_SLICE = 0.2

@@ -135,7 +135,7 @@ def verb_of(kind: type) -> Verb | None:
     hints, defaults = get_type_hints(kind, include_extras=True), dict[str, Any]()
     arguments = []
     for each in dataclasses.fields(kind):
-        about = _argument(kind, each.name, hints[each.name])
+        about = argument(kind, each.name, hints[each.name])
         if about is None:
             return None
         arguments.append(about)
@@ -160,10 +160,12 @@ def form(about: About) -> dict[str, Any]:
     }
 
 
-def _argument(kind: type, name: str, hint: Any) -> About | None:
+def argument(kind: type, name: str, hint: Any) -> About | None:
+    """What is known of a field of a dataclass, by its annotation; None if nobody can type it."""
     parameter = parameters_of(kind).get(name)
     plain, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    meaning = parameter.meaning if parameter else meaning_in_docstring(kind, name)
+    said = [each.text for each in notes if isinstance(each, Meaning)]
+    meaning = parameter.meaning if parameter else said[-1] if said else meaning_in_docstring(kind, name)
     unit = parameter.unit if parameter else ""
     bounds = parameter.bounds if parameter else Bounds()
     choices: tuple[str, ...] = ()

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from wholebody.errors import BadConfiguration, BadParameter, UnknownName
-from wholebody.parameters.parameter import Meaning, Parameter, checked, meaning_in_docstring, parameters_of
+from wholebody.parameters.parameter import Parameter, checked, parameters_of
 from wholebody.parameters.reflection import About
 from wholebody.parameters.text import number_of
+from wholebody.parameters.verbs import argument
 
 LONGEST_TEXT = 500
 
@@ -88,17 +89,14 @@ def _field(kind: type, name: str, default: Any) -> Field:
     if number is not None:
         bounds = number.bounds
         return Field(name, _typed(usual), number.unit, number.meaning, bounds.lower, bounds.upper)
-    hint = get_type_hints(kind, include_extras=True)[name]
-    said = [each.text for each in get_args(hint)[1:] if isinstance(each, Meaning)]
-    plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-    meaning = said[-1] if said else meaning_in_docstring(kind, name)
-    if get_origin(plain) is Literal:
-        choices = tuple(str(each) for each in get_args(plain))
-        return Field(name, str(usual) or choices[0], meaning=meaning, choices=choices, kind="choice")
-    if plain is bool:
-        return Field(name, str(usual is True).lower(), meaning=meaning, kind="switch")
-    if plain is str:
-        return Field(name, str(usual), meaning=meaning, kind="text")
+    about = argument(kind, name, get_type_hints(kind, include_extras=True)[name])
+    match about:
+        case About(kind="choice"):
+            return Field.of(about, str(usual) or str(about.choices[0]))
+        case About(kind="switch"):
+            return Field.of(about, str(usual is True).lower())
+        case About(kind="text"):
+            return Field.of(about, str(usual))
     raise BadConfiguration(
         f"{kind.__name__}.{name} cannot be an input: annotate a number with its unit, Annotated[float, Unit(…)], or "
         "make it a str, a bool or a Literal"

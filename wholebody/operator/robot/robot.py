@@ -10,15 +10,13 @@ import contextlib
 import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 
 from wholebody.behaviors.behavior import Goals
 from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.walking_goals import Doing
-from wholebody.drivers import Answer, Names
-from wholebody.drivers.boards import BoardClient
+from wholebody.drivers import Names
 from wholebody.errors import BadRobot, NoController, Refused, WholebodyError
-from wholebody.messages import Verb
 from wholebody.operator.head import HeadMover
 from wholebody.operator.map import Map
 from wholebody.operator.monitor.posture import FallWatch
@@ -28,15 +26,12 @@ from wholebody.operator.rcp.orders import Machine
 from wholebody.operator.robot.activity import (
     BODY,
     DRIVING,
-    FOLLOWING,
-    HELD,
-    HOLD,
     RESTING,
-    RESUMING,
     STEPPING,
     STOPPING,
     TURNING,
     Activity,
+    Hold,
 )
 from wholebody.operator.robot.companions import Companions, StartUp
 from wholebody.operator.robot.diagnostics import Diagnostics, footless, of_objects, of_place, of_state
@@ -78,11 +73,8 @@ class WalkingBody:
         self.search = ObjectSearch(robot, self.name, self.where, self.head)
         self.fetching = self._fetching(robot)
         self.movements: Mapping[str, Movement] = {each.name: each for each in self._movements()}
-        self._requests = BoardClient(self.name)
-        self._asker = ThreadPoolExecutor(1, "resuming")
-        self._resuming: tuple[Future[Answer], Future[str]] | None = None  # what was asked, and what is told of it
         self._diagnostics = Diagnostics(self.name, self.legs.doing, self._fall.complaint)
-        self.machine, self.hold = Machine(BODY), Machine(HOLD)
+        self.machine, self.hold = Machine(BODY), Hold(self.name)
         self._now = Activity()
         self.goals = Goals(self.name)
         self._news: list[Progress] = []
@@ -173,17 +165,14 @@ class WalkingBody:
 
         A thread waits for the daemon, and news() hears of it, so that the command server does not wait.
         """
-        if self._resuming is None:
-            self.hold.become(RESUMING)
-            self._resuming = self._asker.submit(self._requests.request, Verb.RESUME, timeout=1.0), Future()
-        return self._resuming[1]
+        return self.hold.resume()
 
     # What becomes of it.
 
     def news(self) -> Iterator[Progress]:
         """What happened since it was last asked; the head goes on meanwhile."""
         self.head.update()
-        self._see_resumed()
+        self.hold.look(self._stand_up)
         step = self._now.step
         if self.machine.state == TURNING:
             self._see_head()
@@ -251,7 +240,7 @@ class WalkingBody:
         """Let go of head and channels."""
         self.head.close()
         self.live.close()
-        self._asker.shutdown()
+        self.hold.close()
         self.goals.close()
         if self.fetching is not None:
             self.fetching.close()
@@ -317,25 +306,13 @@ class WalkingBody:
     def _navigation(self) -> Navigation:
         return Navigation(self.legs.connected(), self.where, self.map, self.settings)
 
-    def _see_resumed(self) -> None:
-        if self._resuming is None or not self._resuming[0].done():
-            return
-        (asked, told), self._resuming = self._resuming, None
-        held = self.hold.state == HELD  # by a stop that came later than the request, and perhaps before it was heard
-        if not held:
-            self.hold.become(FOLLOWING)
-        try:
-            said = asked.result().text
-            doing = self.doing()
-            if held:
-                self._requests.stop()
-                said = f"{said}; but then somebody stopped it"
-            elif doing is not None and doing.trouble:
-                self.legs.connected().stand()
-                said = f"{said}; it stands up"
-        except WholebodyError as error:
-            said = str(error)
-        told.set_result(said)
+    def _stand_up(self) -> str:
+        """Stand up, if something had gone wrong; what is told of it."""
+        doing = self.doing()
+        if doing is None or not doing.trouble:
+            return ""
+        self.legs.connected().stand()
+        return "; it stands up"
 
     def _see_head(self) -> None:
         if self.head.arrived:
@@ -373,8 +350,7 @@ class WalkingBody:
         self.machine.become(DRIVING)
 
     def _hold_everything(self, why: str) -> None:
-        self.hold.become(HELD)
-        self._requests.stop()
+        self.hold.everything()
         self._finish(Stage.COMPLETED, f"{why}: the daemon holds every joint; RESUME lets it go on")
 
     def _fail(self, why: str) -> None:
