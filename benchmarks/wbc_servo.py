@@ -14,7 +14,7 @@ from benchmarks.report import Report, Timing
 from benchmarks.wbc_timing import Results
 from wholebody.channels import Channel
 from wholebody.control import WBOSC, Problem
-from wholebody.control.introspection.topics import PublishState
+from wholebody.control.introspection.steering import PublishState
 from wholebody.control.servo import STAGES, Servo
 from wholebody.drivers.interface import SteadyClock
 from wholebody.messages import Reference, State

@@ -17,7 +17,7 @@ from wholebody.channels import Channel
 from wholebody.control import WBOSC, Problem
 from wholebody.control.estimate import BaseOnFoot
 from wholebody.control.impedance import Impedance
-from wholebody.control.introspection.topics import PublishState
+from wholebody.control.introspection.steering import PublishState
 from wholebody.control.joint_pid import JointPID
 from wholebody.control.servo import Servo
 from wholebody.drivers import connect

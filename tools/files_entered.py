@@ -58,8 +58,8 @@ class Entered:
         self.files = set()
 
     def steady(self) -> list[str]:
-        """The files that at least half of the cycles after the first ones enter."""
-        cycles = self.cycles[SETTLES:]
+        """The files that at least half of the cycles after the first ones enter; later ones end the run."""
+        cycles = self.cycles[SETTLES : SETTLES + CYCLES]
         counts = Counter(file for cycle in cycles for file in cycle)
         return sorted(file for file, count in counts.items() if 2 * count >= len(cycles))
 

@@ -14,7 +14,7 @@ from wholebody.channels import Channel
 from wholebody.constraints import FixedBase
 from wholebody.control import WBOSC, Problem
 from wholebody.control.estimate import Estimate
-from wholebody.control.introspection.topics import PublishState
+from wholebody.control.introspection.steering import PublishState
 from wholebody.control.joint_pid import JointPID
 from wholebody.control.servo import Servo, damping_of
 from wholebody.control.timing import Echo, Timing

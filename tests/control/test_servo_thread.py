@@ -15,7 +15,7 @@ from wholebody.channels import Channel
 from wholebody.control import WBOSC
 from wholebody.control.estimate import BaseOnFoot
 from wholebody.control.impedance import Impedance
-from wholebody.control.introspection.topics import PublishState
+from wholebody.control.introspection.steering import PublishState
 from wholebody.control.servo import Servo
 from wholebody.control.servo_thread import ServoThread
 from wholebody.drivers import Loopback, SteadyClock

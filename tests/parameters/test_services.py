@@ -18,7 +18,7 @@ from wholebody.channels import Channel
 from wholebody.configuration.building import build
 from wholebody.configuration.reading import read
 from wholebody.configuration.wiring import loop_of, wired
-from wholebody.control.introspection import topics
+from wholebody.control.introspection import steering
 from wholebody.errors import BadParameter, NoController, UnknownName
 from wholebody.messages import labels
 from wholebody.parameters.bindings import Sending
@@ -179,7 +179,7 @@ def test_the_eight_services_of_the_paper(controller, remote):
 
 
 def test_the_nine_topics_of_the_paper_are_told(controller, remote):
-    readers = {name: Channel(f"robot.reach.{name}").reader() for name in topics.NAMES}
+    readers = {name: Channel(f"robot.reach.{name}").reader() for name in steering.TOPICS}
     assert len(readers) == 9
     remote.set("tasks.right_hand.stiffness", 65.0)
     for name in (

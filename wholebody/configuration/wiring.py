@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from wholebody import plugins
 from wholebody.configuration.building import OF_THE_LOOP, Built
 from wholebody.control.introspection.markers import Markers
-from wholebody.control.introspection.steering import Steering
-from wholebody.control.introspection.topics import Topics
+from wholebody.control.introspection.steering import Steering, Topics
 from wholebody.control.servo import Servo
 from wholebody.drivers import Clock, RobotInterface
 from wholebody.drivers.catalog import find

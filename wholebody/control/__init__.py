@@ -2,7 +2,7 @@
 
 from wholebody.control.estimate import BaseOnFoot
 from wholebody.control.impedance import Impedance
-from wholebody.control.introspection.topics import PublishState
+from wholebody.control.introspection.steering import PublishState
 from wholebody.control.joint_pid import JointPID
 from wholebody.control.problem import Problem
 from wholebody.control.quadratic import QuadraticController

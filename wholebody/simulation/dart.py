@@ -22,7 +22,7 @@ from wholebody.robots.robot import Array, Joint, Placement, Robot
 from wholebody.simulation.contacts import Pushes, Touch
 from wholebody.simulation.engines import Engine
 from wholebody.simulation.ground import pose, set_base, set_joints
-from wholebody.simulation.observation import move_wrench
+from wholebody.simulation.sensors import move_wrench
 from wholebody.simulation.servo import Servo
 from wholebody.simulation.world import World
 

@@ -15,7 +15,7 @@ from wholebody.messages import Mode
 from wholebody.robots.robot import Array
 from wholebody.simulation.contacts import Pushes, Touch, touches
 from wholebody.simulation.ground import place, set_joints
-from wholebody.simulation.observation import (
+from wholebody.simulation.sensors import (
     Accelerometers,
     Truth,
     move_wrench,

@@ -26,8 +26,7 @@ from wholebody.simulation.cameras import TRACKING, Cameras, View
 from wholebody.simulation.contacts import Push, Pushes
 from wholebody.simulation.engines import Engine, Kinematic, engine_named, steps_per_period
 from wholebody.simulation.jamming import colliding_as_chosen
-from wholebody.simulation.observation import Truth
-from wholebody.simulation.sensors import SensorModel, Sensors
+from wholebody.simulation.sensors import SensorModel, Sensors, Truth
 from wholebody.simulation.servo import Servo, check_layout
 from wholebody.simulation.world import AnkleFlexibility, Load, World
 
