@@ -139,7 +139,7 @@ def parts() -> dict[str, Timing | float | int]:
         "pattern": partial(walker.pattern.at, 0.0),
         "balance, of a state that is known": partial(walker.sense, state, target),
         "stabilizer": partial(walker.stabilizer.correct, target, seen, 0.005),
-        "legs and servo lead": partial(walker.joints, command, target, 0.005),
+        "legs and servo feed-forward": partial(walker.joints, command, target, 0.005),
         "preview control, gains for 1.6 s": partial(PreviewControl, walker.gait.height),
         "preview control, one second of it": partial(preview.follow, np.zeros((200, 2))),
     }

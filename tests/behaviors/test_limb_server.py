@@ -18,9 +18,9 @@ from wholebody.behaviors.limb_server import (
     SPEED,
     LimbServer,
     LimbSource,
+    request_channel,
+    request_record,
     source_of,
-    wish_channel,
-    wish_dtype,
 )
 from wholebody.channels import Channel
 from wholebody.drivers import Names, connect
@@ -43,16 +43,16 @@ import sys, time
 from wholebody import robots
 from wholebody.behaviors.limb_server import LimbSource
 name, source, rank, rate, joint, low, high = sys.argv[1:]
-with LimbSource(name, robots.load("hubo2plus"), source, int(rank)) as wishes:
-    print("wishes", flush=True)
+with LimbSource(name, robots.load("hubo2plus"), source, int(rank)) as source_:
+    print("requests", flush=True)
     while True:
-        wishes.wish({joint: float(high) if time.monotonic() % 1.0 > 0.5 else float(low)})
+        source_.request({joint: float(high) if time.monotonic() % 1.0 > 0.5 else float(low)})
         time.sleep(1 / float(rate))
 """
 
 
-def wish(rank=1, **joints):
-    record = np.zeros(1, wish_dtype(ROBOT.joint_names))[0]
+def requested(rank=1, **joints):
+    record = np.zeros(1, request_record(ROBOT.joint_names))[0]
     record["rank"] = rank
     for joint, position in joints.items():
         record["mask"][ROBOT.index[joint]], record["position"][ROBOT.index[joint]] = True, position
@@ -76,7 +76,7 @@ def test_wishes_that_jump_at_odd_rates_make_a_motion_within_bounds():
         for source, joints, chance in (("fast", ("RSP", "REB"), 0.4), ("slow", ("LSP", "LEB"), 0.02)):
             if random.random() < chance:
                 wished = {joint: random.uniform(-1.0, 0.0) for joint in joints}
-                merged.tell(source, wish(**wished), now)
+                merged.tell(source, requested(**wished), now)
                 before = raw.copy()
                 raw[[ROBOT.index[joint] for joint in joints]] = list(wished.values())
                 jumps = max(jumps, float(np.abs(raw - before).max() / PERIOD))
@@ -91,12 +91,12 @@ def test_wishes_that_jump_at_odd_rates_make_a_motion_within_bounds():
 
 def test_each_joint_follows_the_highest_rank_that_wishes_for_it_and_others_their_own_source():
     merged = server()
-    merged.tell("low", wish(1, RSP=-0.5, LSP=-0.5), 0.0)
-    merged.tell("high", wish(3, RSP=0.5), 0.0)
+    merged.tell("low", requested(1, RSP=-0.5, LSP=-0.5), 0.0)
+    merged.tell("high", requested(3, RSP=0.5), 0.0)
     run(merged, 0.0, 0.4)
     assert (merged.leader("RSP"), merged.leader("LSP"), merged.leader("REB")) == ("high", "low", "")
-    merged.tell("low", wish(1, RSP=-0.5, LSP=-0.5), 0.4)
-    merged.tell("high", wish(3), 0.4)  # withdraws
+    merged.tell("low", requested(1, RSP=-0.5, LSP=-0.5), 0.4)
+    merged.tell("high", requested(3), 0.4)  # withdraws
     end = run(merged, 0.4, 0.4)[-1]
     assert merged.leader("RSP") == "low"
     assert end[ROBOT.index["RSP"]] < 0.5
@@ -104,19 +104,19 @@ def test_each_joint_follows_the_highest_rank_that_wishes_for_it_and_others_their
 
 def test_of_two_of_one_rank_a_joint_stays_with_the_one_it_follows():
     merged = server()
-    merged.tell("second", wish(1, LSP=0.1), 0.0)  # known for longer
-    merged.tell("first", wish(1, RSP=-0.5), 0.0)
+    merged.tell("second", requested(1, LSP=0.1), 0.0)  # known for longer
+    merged.tell("first", requested(1, RSP=-0.5), 0.0)
     merged.step(0.0)
     for cycle in range(1, 50):
-        merged.tell("first", wish(1, RSP=-0.5), cycle * PERIOD)
-        merged.tell("second", wish(1, RSP=0.5), cycle * PERIOD)
+        merged.tell("first", requested(1, RSP=-0.5), cycle * PERIOD)
+        merged.tell("second", requested(1, RSP=0.5), cycle * PERIOD)
         merged.step(cycle * PERIOD)
         assert merged.leader("RSP") == "first"
 
 
 def test_a_silent_source_is_dropped_and_its_joints_come_to_rest_without_turning_back():
     merged = server(patience=0.1)
-    merged.tell("dies", wish(2, RSP=-1.0), 0.0)
+    merged.tell("dies", requested(2, RSP=-1.0), 0.0)
     moving = run(merged, 0.0, 0.1)[:, ROBOT.index["RSP"]]
     resting = run(merged, 0.1 + PERIOD, 2.0)[:, ROBOT.index["RSP"]]
     assert merged.leader("RSP") == ""
@@ -127,10 +127,10 @@ def test_a_silent_source_is_dropped_and_its_joints_come_to_rest_without_turning_
 
 def test_wishes_beyond_limits_or_of_no_number_do_no_harm():
     merged = server()
-    merged.tell("mad", wish(1, RSP=1e6), 0.0)
-    merged.tell("mad", wish(1, LSP=np.nan), 0.0)
+    merged.tell("mad", requested(1, RSP=1e6), 0.0)
+    merged.tell("mad", requested(1, LSP=np.nan), 0.0)
     for cycle in range(1000):
-        merged.tell("mad", wish(1, RSP=1e6), cycle * PERIOD)
+        merged.tell("mad", requested(1, RSP=1e6), cycle * PERIOD)
         row = merged.step(cycle * PERIOD)
     assert row[ROBOT.index["RSP"]] == pytest.approx(ROBOT.joint("RSP").upper)
     assert row[ROBOT.index["LSP"]] == 0.0
@@ -143,10 +143,10 @@ def test_what_is_no_wish_is_refused(request):
         LimbSource("nobody", ROBOT, "me", rank=-1)
     with LimbSource(f"nobody-{time.monotonic_ns()}", ROBOT, "me") as source:
         with pytest.raises(UnknownName, match="joint 'RSPP'"):
-            source.wish({"RSPP": 0.0})
+            source.request({"RSPP": 0.0})
         with pytest.raises(BadReference, match="no position"):
-            source.wish({"RSP": np.inf})
-    assert source_of("hubo", wish_channel("hubo", "me")) == "me"
+            source.request({"RSP": np.inf})
+    assert source_of("hubo", request_channel("hubo", "me")) == "me"
     assert source_of("hubo", "hubo.walk.reference") is None
 
 

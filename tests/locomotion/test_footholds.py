@@ -13,7 +13,7 @@ from wholebody.locomotion.crawling.pattern import CrawlPattern
 from wholebody.locomotion.crawling.step import PHASES, SHARES, bow_of, bump
 from wholebody.locomotion.walking.footsteps import Place, Velocity
 from wholebody.model.model import Model
-from wholebody.perception.camera_model import Lens
+from wholebody.perception.camera_model import CameraModel
 from wholebody.perception.height_map import HeightMap
 
 STEP = (1.0, 0.0, 0.4, 0.4, 0.05)  # x, y, length, width, height
@@ -86,7 +86,7 @@ def ray_cast(lens, camera_to_world):
 
 
 def test_a_camera_that_looks_down_sees_the_heights_that_are_there():
-    lens = Lens(160, 120, math.radians(60))
+    lens = CameraModel(160, 120, math.radians(60))
     camera = looking_down(0.8, 1.0)
     heights = HeightMap.over((0.0, 2.0), (-0.5, 0.5), cell=0.05)
     heights.see(ray_cast(lens, camera), lens, camera)
@@ -104,7 +104,7 @@ def over_an_edge(lens, camera_to_world, edge, depth_of):
 
 @pytest.mark.parametrize("depth_of", [0.1, 0.5, 30.0])
 def test_in_the_shadow_of_an_edge_the_ground_is_known_to_be_lower_and_elsewhere_not(depth_of):
-    lens = Lens(160, 120, math.radians(40))
+    lens = CameraModel(160, 120, math.radians(40))
     camera = looking_down(0.8, 1.0)
     picture = over_an_edge(lens, camera, 0.9, depth_of)
     heights = HeightMap.over((0.0, 2.0), (-0.5, 0.5))
@@ -119,7 +119,7 @@ def test_in_the_shadow_of_an_edge_the_ground_is_known_to_be_lower_and_elsewhere_
 
 
 def test_the_ground_behind_a_block_is_not_taken_for_a_hole():
-    lens = Lens(160, 120, math.radians(60))
+    lens = CameraModel(160, 120, math.radians(60))
     camera = looking_down(0.5, 0.4)
     heights = HeightMap.over((0.0, 2.0), (-0.5, 0.5))
     heights.see(ray_cast(lens, camera), lens, camera)
@@ -210,7 +210,7 @@ def test_limbs_of_a_plan_that_drifted_come_down_where_they_would_in_the_world():
 
 def test_many_noisy_pictures_say_more_than_one():
     lens, camera, random = (
-        Lens(160, 120, math.radians(60), scatter=0.1),
+        CameraModel(160, 120, math.radians(60), scatter=0.1),
         looking_down(0.8, 1.0),
         np.random.default_rng(5),
     )
@@ -227,7 +227,7 @@ def test_many_noisy_pictures_say_more_than_one():
 
 
 def test_the_robots_own_hands_are_no_ground():
-    lens, camera = Lens(160, 120, math.radians(60)), looking_down(0.8, 1.0)
+    lens, camera = CameraModel(160, 120, math.radians(60)), looking_down(0.8, 1.0)
     heights = HeightMap.over((0.0, 2.0), (-0.5, 0.5), cell=0.05)
     heights.see(ray_cast(lens, camera), lens, camera, own=np.array([[1.0, 0.0, 0.1]]))
     assert math.isnan(heights.at(1.0, 0.0))

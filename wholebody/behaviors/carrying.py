@@ -32,7 +32,7 @@ LEVER = 0.5
 SLOWEST = Velocity(0.03, 0.03, 0.05)
 """m/s, m/s, rad/s. A walk as slow as that is not begun, and one that has become so ends."""
 CHANGE = 0.02
-"""m/s and rad/s. A wish that differs by less from how it walks changes nothing."""
+"""m/s and rad/s. A velocity that differs by less from how it walks changes nothing."""
 
 
 @dataclass
@@ -187,21 +187,21 @@ class Carrying:
         size = float(np.linalg.norm(self._pull[:2]))
         along = gains.speed * max(0.0, size - gains.threshold) / max(size, 1e-9) * self._pull[:2]
         moment = math.copysign(max(0.0, abs(self._pull[2]) - LEVER * gains.threshold), self._pull[2])
-        wish = Velocity(float(along[0]), float(along[1]), gains.turning * moment)
-        slow = all(abs(value) <= least for value, least in zip(wish, SLOWEST, strict=True))
+        wanted = Velocity(float(along[0]), float(along[1]), gains.turning * moment)
+        slow = all(abs(value) <= least for value, least in zip(wanted, SLOWEST, strict=True))
         self._quiet = self._quiet + period if slow else 0.0
         before = walking.velocity
         if before is None:
             if not slow and walking.standing:
-                walking.walk(velocity=self._possible(wish))
+                walking.walk(velocity=self._possible(wanted))
         elif self._quiet > gains.patience:
             walking.finish()
-        elif max(abs(a - b) for a, b in zip(wish, before, strict=True)) > CHANGE:
-            walking.walk(velocity=self._possible(wish))
+        elif max(abs(a - b) for a, b in zip(wanted, before, strict=True)) > CHANGE:
+            walking.walk(velocity=self._possible(wanted))
 
-    def _possible(self, wish: Velocity) -> Velocity:
+    def _possible(self, wanted: Velocity) -> Velocity:
         gait = self.walking.gait
-        return gait.limits.clamped(wish, gait.step_time)
+        return gait.limits.clamped(wanted, gait.step_time)
 
 
 def pelvis_to_world(walker: Walker) -> Array:

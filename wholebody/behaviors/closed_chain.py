@@ -34,7 +34,7 @@ APPROACH = 10.0
 PARTING = 1e-4
 """m/s and rad/s. How fast the hands may leave each other before closure's feedback takes them back."""
 
-Wish = tuple[Array, Array]
+Target = tuple[Array, Array]
 """J and w of J ż = w."""
 
 
@@ -147,12 +147,12 @@ class ClosedChain:
         left, right = self._carried(snapshot)
         back = gain * (_gap(target, right) - period * rate)
         back *= min(1.0, self._haste / max(float(np.linalg.norm(back)), 1e-9))
-        wishes = (
+        targets = (
             (J_right - J_left, gain * _gap(left, right)),
             (J_right[:3], (rate + back)[:3]),
             (J_right[self._turns], (rate + back)[self._turns]),
         )
-        z_dot, stopped = self._within_range(wishes, period)
+        z_dot, stopped = self._within_range(targets, period)
         self.q = self.model.integrate(self.q, moves @ z_dot, period)
         self._close()
         return self._seen(target, stopped)
@@ -166,7 +166,7 @@ class ClosedChain:
         self.q = self.model.integrate(self.q, moves @ (pseudo_inverse(J_right - J_left, DAMPING) @ parted), 1.0)
         self.q[self._place] = np.clip(self.q[self._place], self._lower, self._upper)
 
-    def _within_range(self, wishes: tuple[Wish, Wish, Wish], period: float) -> tuple[Array, tuple[str, ...]]:
+    def _within_range(self, targets: tuple[Target, Target, Target], period: float) -> tuple[Array, tuple[str, ...]]:
         """The velocities of all variables, within range and speed of each.
 
         A joint that would go too far is stopped and the others do without it. What cannot be had so is slowed down,
@@ -180,13 +180,13 @@ class ClosedChain:
         middle = np.zeros(len(lowest))
         middle[self._virtual :] = self._centring * np.nan_to_num((self._lower + self._upper) / 2 - at)
         free, fixed = np.ones(len(lowest), bool), np.zeros(len(lowest))
-        closed = _prioritised(wishes[:1], fixed, free, self._mobility, fixed)
+        closed = _prioritised(targets[:1], fixed, free, self._mobility, fixed)
         best, most, stopped = closed, -1.0, free
         for _ in range(len(lowest)):
-            z_dot = _prioritised(wishes, fixed, free, self._mobility, middle)
+            z_dot = _prioritised(targets, fixed, free, self._mobility, middle)
             share = _share(closed, z_dot, lowest, highest)
-            if _missed(wishes[0], z_dot) < PARTING:
-                done = share * (1.0 - _missed(wishes[1], z_dot) / max(_missed(wishes[1], closed), 1e-9))
+            if _missed(targets[0], z_dot) < PARTING:
+                done = share * (1.0 - _missed(targets[1], z_dot) / max(_missed(targets[1], closed), 1e-9))
                 if done > most + 1e-6:
                     best, most, stopped = closed + share * (z_dot - closed), done, free.copy()
             if share == 1.0:
@@ -247,16 +247,16 @@ class ClosedChain:
 
 
 def _prioritised(
-    wishes: tuple[Wish, ...],
+    targets: tuple[Target, ...],
     fixed: Array,
     free: npt.NDArray[np.bool_],
     mobility: Array,
     rest: Array,
 ) -> Array:
-    """z = z₁ + (J₂ N₁)♯ (w₂ − J₂ z₁) + …, each wish in the null space of those before it; `rest` last of all."""
+    """z = z₁ + (J₂ N₁)♯ (w₂ − J₂ z₁) + …, each target in the null space of those before it; `rest` last of all."""
     scale = np.sqrt(mobility)
     z, N = np.where(free, 0.0, fixed) / scale, np.diag(free.astype(float))
-    for J, wanted in wishes:
+    for J, wanted in targets:
         JN = J * scale @ N
         inverse = pseudo_inverse(JN, DAMPING)
         z = z + inverse @ (wanted - J @ (scale * z))
@@ -265,9 +265,9 @@ def _prioritised(
     return answer
 
 
-def _missed(wish: Wish, z_dot: Array) -> float:
-    """How far from a wish the velocities are."""
-    J, wanted = wish
+def _missed(target: Target, z_dot: Array) -> float:
+    """How far from a target the velocities are."""
+    J, wanted = target
     return float(np.linalg.norm(wanted - J @ z_dot))
 
 

@@ -178,10 +178,10 @@ class Crawling:
         if near:
             pattern.velocity = Velocity()
             return
-        wish = way / pattern.period
+        wanted = way / pattern.period
         most = np.abs(way / (gait.forward if way[0] > 0 else gait.backward, gait.aside, gait.turn)).argmax()
-        wish[most] = way[most] / (pattern.period / 4) - u[most] / 2
-        pattern.velocity = gait.clamped(Velocity(*wish.tolist()), pattern.period)
+        wanted[most] = way[most] / (pattern.period / 4) - u[most] / 2
+        pattern.velocity = gait.clamped(Velocity(*wanted.tolist()), pattern.period)
 
     def _in_plan(self, goal: Place) -> Place:
         """The goal where the plan has it; as soon as limbs are put beside it, it stays there until the robot rests."""

@@ -1,8 +1,8 @@
-"""LimbServer: one smooth motion of what several sources wish for different limbs, each at its own rate.
+"""LimbServer: one smooth motion of what several sources request for different limbs, each at its own rate.
 
-Every joint follows the living source of highest rank that wishes for it; of two of the same rank, whichever it already
-follows. However wishes jump, the motion keeps bounds of velocity and acceleration (OnlineProfile). A source that has
-been silent for too long is dropped; a joint that nobody wishes for any more comes to rest on the shortest way.
+Every joint follows the living source of highest rank that requests it; of two of the same rank, whichever it already
+follows. However requests jump, the motion keeps bounds of velocity and acceleration (OnlineProfile). A source that has
+been silent for too long is dropped; a joint that nobody requests any more comes to rest on the shortest way.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ SPEED, ACCELERATION = 0.2, 4.0
 NOBODY = -1
 
 
-class Wish(Record):
-    """What a source wishes: its rank; mask, which joints it speaks for; position of each, rad or m."""
+class LimbRequest(Record):
+    """What a source requests: its rank; mask, which joints it speaks for; position of each, rad or m."""
 
     rank: int
     mask: Booleans
@@ -38,7 +38,7 @@ class Wish(Record):
 
 
 class LimbServer:
-    """The arbitration and the motion, without channels: tell() what sources wish, step() once a period."""
+    """The arbitration and the motion, without channels: tell() what sources request, step() once a period."""
 
     def __init__(
         self,
@@ -61,20 +61,20 @@ class LimbServer:
         )
         self.sources: list[str] = []
         self._heard: list[float] = []
-        self._wishes: list[Wish] = []
+        self._requested: list[LimbRequest] = []
         self.follows = np.full(len(robot.joint_names), NOBODY)
         self._rest = self.profile.position.copy()
 
-    def tell(self, source: str, wish: Wish, now: float) -> None:
-        """A source's newest wish; one with positions that are no numbers does not count."""
-        if not np.isfinite(wish.position[wish.mask]).all():
+    def tell(self, source: str, request: LimbRequest, now: float) -> None:
+        """A source's newest request; one with positions that are no numbers does not count."""
+        if not np.isfinite(request.position[request.mask]).all():
             return
         if source not in self.sources:
             self.sources.append(source)
             self._heard.append(now)
-            self._wishes.append(wish.copy())
+            self._requested.append(request.copy())
         row = self.sources.index(source)
-        self._heard[row], self._wishes[row] = now, wish.copy()
+        self._heard[row], self._requested[row] = now, request.copy()
 
     def step(self, now: float) -> Array:
         """The next reference: positions of all joints."""
@@ -85,7 +85,7 @@ class LimbServer:
         goal = self._rest.copy()
         for row in range(len(self.sources)):
             mine = self.follows == row
-            goal[mine] = self._wishes[row].position[mine]
+            goal[mine] = self._requested[row].position[mine]
         return self.profile.step(np.clip(goal, self._lower, self._upper))
 
     def leader(self, joint: str) -> str:
@@ -96,11 +96,11 @@ class LimbServer:
     def _arbitrated(self, now: float, before: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         follows = np.full(len(before), NOBODY)
         best = np.full(len(before), -1.0)
-        for row, (wish, heard) in enumerate(zip(self._wishes, self._heard, strict=True)):
+        for row, (request, heard) in enumerate(zip(self._requested, self._heard, strict=True)):
             if now - heard > self.patience:
                 continue
-            rank = wish.rank + np.where(before == row, 0.5, 0.0)
-            wins = wish.mask & (rank > best)
+            rank = request.rank + np.where(before == row, 0.5, 0.0)
+            wins = request.mask & (rank > best)
             follows[wins], best[wins] = row, rank[wins]
         return follows
 
@@ -111,12 +111,12 @@ class LimbServer:
 
 
 class LimbRequests:
-    """Reads the wishes of all sources of a robot from their channels, those that come later too."""
+    """Reads the requests of all sources of a robot from their channels, those that come later too."""
 
     def __init__(self, name: str, server: LimbServer) -> None:
         self._name, self._server = name, server
-        self._dtype = wish_dtype(server.robot.joint_names)
-        self._readers: dict[str, Reader[Wish]] = {}
+        self._dtype = request_record(server.robot.joint_names)
+        self._readers: dict[str, Reader[LimbRequest]] = {}
         self._refused: set[str] = set()
 
     def listen(self, now: float) -> None:
@@ -132,7 +132,7 @@ class LimbRequests:
             if source is None or source in self._readers or channel in self._refused:
                 continue
             try:
-                opened = Channel(channel, kind=Wish)
+                opened = Channel(channel, kind=LimbRequest)
                 if opened.dtype != self._dtype:
                     self._refused.add(channel)
                     continue
@@ -142,18 +142,18 @@ class LimbRequests:
         return tuple(self._readers)
 
 
-MIDDLE, END = ".limbs.", ".wish"
+MIDDLE, END = ".limbs.", ".request"
 HIGHEST = 100
-"""Ranks are from 0 to this; of two sources that wish for the same joint, the higher is followed."""
+"""Ranks are from 0 to this; of two sources that request the same joint, the higher is followed."""
 
 
-def wish_dtype(joints: tuple[str, ...]) -> np.dtype[Wish]:
-    """The layout of a wish."""
+def request_record(joints: tuple[str, ...]) -> np.dtype[LimbRequest]:
+    """The layout of a request."""
     count = len(joints)
-    return Wish.of(np.dtype([("rank", "i4"), ("mask", "?", (count,)), ("position", "f8", (count,))]))
+    return LimbRequest.of(np.dtype([("rank", "i4"), ("mask", "?", (count,)), ("position", "f8", (count,))]))
 
 
-def wish_channel(name: str, source: str) -> str:
+def request_channel(name: str, source: str) -> str:
     """The channel of a source for the robot of a name."""
     return f"{name}{MIDDLE}{source}{END}"
 
@@ -166,24 +166,24 @@ def source_of(name: str, channel: str) -> str | None:
 
 
 class LimbSource:
-    """One that wishes: its joints are followed until it withdraws, falls silent or dies."""
+    """One that requests: its joints are followed until it withdraws, falls silent or dies."""
 
     def __init__(self, name: str, robot: Robot, source: str, rank: int = 1) -> None:
         if not 0 <= rank <= HIGHEST:
             raise BadReference(f"a rank of {rank}; give 0 to {HIGHEST}")
         self._robot = robot
-        self._channel = Channel(wish_channel(name, source), wish_dtype(robot.joint_names), writers=4)
+        self._channel = Channel(request_channel(name, source), request_record(robot.joint_names), writers=4)
         self._writer = self._channel.writer()
         self._writer.message.rank = rank
 
-    def wish(self, positions: Mapping[str, float]) -> None:
-        """Wish for joints to be somewhere, and for no others any more."""
+    def request(self, positions: Mapping[str, float]) -> None:
+        """Request joints to be somewhere, and for no others any more."""
         message = self._writer.message
         for joint, position in positions.items():
             if joint not in self._robot.index:
                 raise UnknownName("joint", joint, self._robot.joint_names)
             if not np.isfinite(position):
-                raise BadReference(f"joint {joint} is wished at {position}, which is no position")
+                raise BadReference(f"joint {joint} is requested at {position}, which is no position")
         message.mask[:] = False
         for joint, position in positions.items():
             message.mask[self._robot.index[joint]] = True
@@ -191,8 +191,8 @@ class LimbSource:
         self._writer.put()
 
     def withdraw(self) -> None:
-        """Wish for nothing."""
-        self.wish({})
+        """Request nothing."""
+        self.request({})
 
     def __enter__(self) -> Self:
         """Return the source."""

@@ -290,7 +290,7 @@ class Walking:
             self.finish()
         self.walker.cycle_blind(self._time, reference)
 
-    # How a wish becomes steps.
+    # How a request becomes steps.
 
     @property
     def _limits(self) -> StepLimits:

@@ -40,7 +40,7 @@ static bool feeds_forward(const Task *task, const double *seen, double jump)
     return false;
 }
 
-/* The accumulated error is nobody's wish: it does not count. */
+/* The accumulated error was chosen by nobody: it does not count. */
 static Change change_of_task(const Task *task, const double *seen, double jump)
 {
     Change found = task->numbers[0] != seen[0] ? CHANGE_STATE : CHANGE_NONE;

@@ -161,7 +161,7 @@ static PyObject *kinematics_boxed_step(Given *given)
         .J = given_numbers(given, 0, n * m, "J"),
         .error = error,
         .mobility = given_numbers(given, 2, n, "mobility"),
-        .wish = given_numbers(given, 3, n, "wish"),
+        .preferred = given_numbers(given, 3, n, "preferred"),
         .damping = given_number(given, 4),
         .lower = given_numbers(given, 5, n, "lower"),
         .upper = given_numbers(given, 6, n, "upper"),

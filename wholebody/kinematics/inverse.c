@@ -69,7 +69,7 @@ static BoxedLeastSquares linearised(const Solver *solver)
         work->lower[z] = place >= 0 ? problem->lower[z] - work->q[place] : -INFINITY;
         work->upper[z] = place >= 0 ? problem->upper[z] - work->q[place] : INFINITY;
     }
-    return (BoxedLeastSquares){problem->variables, problem->rows, work->J, work->error, problem->mobility, work->wish,
+    return (BoxedLeastSquares){problem->variables, problem->rows, work->J, work->error, problem->mobility, work->preferred,
                                DAMPING_FLOOR, work->lower, work->upper};
 }
 
@@ -113,7 +113,7 @@ static Descent descend(Solver *solver, double stall, History *history)
     if (!is_sensible(solver))
         return (Descent){GOAL_TOO_FAR, cost, 0};
     record(solver, cost, history);
-    memset(work->wish, 0, sizeof(double) * (size_t)solver->problem.variables);
+    memset(work->preferred, 0, sizeof(double) * (size_t)solver->problem.variables);
     int tired = 0, count = 0;
     while (true) {
         if (reached(&solver->problem, work->gap))
@@ -199,12 +199,12 @@ static double step_home(const Solver *solver, double share, double allowed, int 
     double cost = look_at_best(solver);
     for (int z = 0; z < problem->variables; z++) {
         int64_t place = problem->place[z];
-        work->wish[z] = place >= 0 ? share * (problem->home[z] - work->q[place]) : 0.0;
+        work->preferred[z] = place >= 0 ? share * (problem->home[z] - work->q[place]) : 0.0;
     }
-    keep_local(problem->variables, work->wish, share * solver->settings.locality);
+    keep_local(problem->variables, work->preferred, share * solver->settings.locality);
     for (int correction = 0; correction <= CORRECTIONS; correction++) {
         if (correction > 0) {
-            memset(work->wish, 0, sizeof(double) * (size_t)problem->variables);
+            memset(work->preferred, 0, sizeof(double) * (size_t)problem->variables);
             if (cost <= allowed)
                 break;
         }

@@ -58,7 +58,7 @@ typedef struct {
     int *source;                   /* rows: likewise */
     double *columns;               /* nv x rows: J of the tasks, before support, couplings and weights */
     double *J;                     /* variables x rows */
-    double *step, *wish, *lower, *upper; /* variables */
+    double *step, *preferred, *lower, *upper; /* variables */
     double *velocity;              /* nv */
     StepMemory memory;
 } Work;

@@ -38,7 +38,7 @@ Work work_in(const Problem *problem, double *memory)
     work.columns = take(&memory, (size_t)problem->tree.nv * m);
     work.J = take(&memory, n * m);
     work.step = take(&memory, n);
-    work.wish = take(&memory, n);
+    work.preferred = take(&memory, n);
     work.lower = take(&memory, n);
     work.upper = take(&memory, n);
     work.memory = (StepMemory){.A = take(&memory, m * m), .y = take(&memory, m)};

@@ -53,7 +53,7 @@ static void fill(const BoxedLeastSquares *problem, const StepMemory *memory, con
         A[i][i] = problem->damping;
     }
     for (int z = 0; z < n; z++, J += m) {
-        double done = memory->stopped[z] ? step[z] : problem->wish[z];
+        double done = memory->stopped[z] ? step[z] : problem->preferred[z];
         if (done != 0.0)
             for (int i = 0; i < m; i++)
                 y[i] -= J[i] * done;
@@ -68,13 +68,13 @@ static void fill(const BoxedLeastSquares *problem, const StepMemory *memory, con
     }
 }
 
-/* d = wish + W^-1 J^T y of the free variables; marks those on the wrong side of a limit and counts them. */
+/* d = preferred + W^-1 J^T y of the free variables; marks those on the wrong side of a limit and counts them. */
 static int mark_misplaced(const BoxedLeastSquares *problem, const StepMemory *memory, double *step)
 {
     const double *J = problem->J;
     int wrong = 0;
     for (int z = 0; z < problem->n; z++, J += problem->m) {
-        double total = problem->wish[z];
+        double total = problem->preferred[z];
         bool misplaced;
         for (int i = 0; i < problem->m; i++)
             total += problem->mobility[z] * J[i] * memory->y[i];
@@ -116,10 +116,10 @@ static void exchange(const BoxedLeastSquares *problem, int64_t *stopped, double 
     }
 }
 
-/* The regularised, weighted pseudo-inverse of Eq. 4.10, with a wish in the null space, within lower and upper.
+/* The regularised, weighted pseudo-inverse of Eq. 4.10, with a preferred step in the null space, within lower and upper.
  *
- * d = wish + W^-1 J^T (J W^-1 J^T + damping)^-1 (e - J wish): of all steps that bring the goals nearer, the one nearest
- * to the wish. A joint that would leave its limits stops there, and the others make up for it; if then it would rather
+ * d = preferred + W^-1 J^T (J W^-1 J^T + damping)^-1 (e - J preferred): of all steps that bring the goals nearer, the one nearest
+ * to the preferred one. A joint that would leave its limits stops there, and the others make up for it; if then it would rather
  * turn back, it is let go: the best step within the box. */
 void boxed_step(const BoxedLeastSquares *problem, const StepMemory *memory, double *step)
 {

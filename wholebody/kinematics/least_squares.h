@@ -4,13 +4,13 @@
 
 #include <stdint.h>
 
-/* min |e - J d|^2 + damping (d - wish)^T W (d - wish), lower <= d <= upper. */
+/* min |e - J d|^2 + damping (d - preferred)^T W (d - preferred), lower <= d <= upper. */
 typedef struct {
     int n, m;                    /* variables, rows of the error */
     const double *J;             /* n x m: the Jacobian, transposed */
     const double *error;         /* m */
     const double *mobility;      /* n: diagonal of W^-1 */
-    const double *wish;          /* n */
+    const double *preferred;          /* n */
     double damping;
     const double *lower, *upper; /* n */
 } BoxedLeastSquares;

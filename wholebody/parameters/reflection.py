@@ -31,7 +31,7 @@ from wholebody.parameters.parameter import (
 SECTION = "parameters"
 STATE_NAMES = {code: name for name, code in STATES.items()}
 UNITS_OF_INTEGRALS = ("accumulated",)
-"""Fields that the controller itself writes: they can be set, but are nobody's wish, and so are not saved."""
+"""Fields that the controller itself writes: they can be set, but nobody chose them, and so are not saved."""
 
 Value = float | str | Array
 

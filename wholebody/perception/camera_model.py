@@ -1,4 +1,4 @@
-"""Lens: pixels and rays of a camera, and how well a pair of cameras measures depth.
+"""CameraModel: pixels and rays of a camera, and how well a pair of cameras measures depth.
 
 A camera looks along x, with y to the left and z up; a pixel (u, v) and the point (1, y, z)·d belong together by
 u = cx − f y, v = cy − f z. A stereo pair with baseline B measures the disparity D = f B / d, so an error δ of the
@@ -22,7 +22,7 @@ NEAREST = 1e-3
 
 
 @dataclass(frozen=True)
-class Lens:
+class CameraModel:
     """A camera without distortion, its vertical field of view in rad, and the stereo pair that it belongs to.
 
     baseline   m between the two cameras

@@ -1,4 +1,4 @@
-"""Blobs: parts of a picture that have a colour; what of them is cut off by its edge, and how far they are."""
+"""ColourRegions: parts of a picture that have a colour; what of them is cut off by its edge, and how far they are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
-from wholebody.perception.camera_model import Lens, Picture
+from wholebody.perception.camera_model import CameraModel, Picture
 from wholebody.robots.robot import Array
 
 SMALLEST = 12
@@ -96,7 +96,7 @@ class Look:
 
 
 def looks(
-    picture: npt.NDArray[np.uint8], depth: Picture, colour: Colour, lens: Lens, up_in_camera: Array = UP
+    picture: npt.NDArray[np.uint8], depth: Picture, colour: Colour, lens: CameraModel, up_in_camera: Array = UP
 ) -> list[Look]:
     """The objects of a colour in a picture, the largest first; each is taken for round and upright."""
     mask = colour.mask(picture)
@@ -122,7 +122,9 @@ def _shifted(span: slice, by: int) -> slice:
     return slice(span.start + by, span.stop + by)
 
 
-def _look(part: npt.NDArray[np.bool_], rows: slice, columns: slice, depth: Picture, lens: Lens, up: Array) -> Look:
+def _look(
+    part: npt.NDArray[np.bool_], rows: slice, columns: slice, depth: Picture, lens: CameraModel, up: Array
+) -> Look:
     """The near end of an object fills more of the picture: its middle is that of its ends, not that of its pixels."""
     down, across = np.nonzero(part)
     depths = depth[rows, columns][part]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
 from wholebody.errors import BadGoal
-from wholebody.perception.camera_model import Lens
+from wholebody.perception.camera_model import CameraModel
 from wholebody.robots.robot import Array
 
 OWN = 0.2
@@ -79,7 +79,7 @@ class HeightMap:
     def see(
         self,
         depth: npt.NDArray[np.float32],
-        lens: Lens,
+        lens: CameraModel,
         camera_to_world: Array,
         farthest: float = 4.0,
         own: Array | None = None,
@@ -104,7 +104,9 @@ class HeightMap:
         self.heights[known] = before + (seen[known] - before) / self._looks[known]
         self._see_through(depth, lens, camera_to_world, farthest)
 
-    def _see_through(self, depth: npt.NDArray[np.float32], lens: Lens, camera_to_world: Array, farthest: float) -> None:
+    def _see_through(
+        self, depth: npt.NDArray[np.float32], lens: CameraModel, camera_to_world: Array, farthest: float
+    ) -> None:
         """Cells that were never seen, and through which a picture looks, are holes."""
         cells = np.argwhere(self._looks == 0)
         places = np.asarray(self.corner) + (cells + 0.5) * self.cell

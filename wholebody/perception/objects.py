@@ -19,7 +19,7 @@ from wholebody.channels import Channel, Reader
 from wholebody.drivers import Names
 from wholebody.errors import ChannelError
 from wholebody.messages import Floats, Record, Rows
-from wholebody.perception.camera_model import Lens, Picture
+from wholebody.perception.camera_model import CameraModel, Picture
 from wholebody.perception.colour_regions import Look
 from wholebody.robots.robot import Array
 
@@ -74,7 +74,7 @@ class Seen:
 class Memory:
     """Of one camera."""
 
-    def __init__(self, lens: Lens) -> None:
+    def __init__(self, lens: CameraModel) -> None:
         self.lens = lens
         self.objects: list[Seen] = []
         self._count = 0

@@ -1,4 +1,4 @@
-"""Controllers as processes: walk, crawl, arms and behaviours take goals from anybody, limbs merges wishes for limbs.
+"""Controllers as processes: walk, crawl, arms and behaviours take goals from anybody, limbs merges requests for limbs.
 
 `wholebody process walk` (crawl, arms, limbs) begins one; `wholebody walk`, `crawl`, `rcp` and `page` begin them too;
 `wholebody process behavior --behavior FILE.py:Class` or `wholebody start --behavior` begins a behaviour.
@@ -147,7 +147,7 @@ def arms(name: str = "", robot: str = "", *, ready: Ready) -> None:
 
 
 def limbs(name: str = "", robot: str = "", *, ready: Ready) -> None:
-    """Merge what sources (any process with a LimbSource) wish for limbs into one reference, until SIGTERM or SIGINT."""
+    """Merge requests of sources (any process with a LimbSource) into one reference, until SIGTERM or SIGINT."""
     goes_on, loaded = until_told(), robots.load(robot)
     with connect("limbs", name) as connection:
         if connection.joints != loaded.joint_names:
@@ -163,7 +163,7 @@ def limbs(name: str = "", robot: str = "", *, ready: Ready) -> None:
 def serve_limbs(
     connection: Connection, server: LimbServer, requests: LimbRequests, goes_on: Callable[[], bool]
 ) -> None:
-    """The loop: newest state, newest wishes, one step, one reference to the joints that were ever wished for."""
+    """The loop: newest state, newest requests, one step, one reference to the joints that were ever requested."""
     looked, moved = -np.inf, np.zeros(len(server.follows), bool)
     for going in StateLoop(connection, goes_on):
         if not going:

@@ -38,7 +38,7 @@ from wholebody.perception.camera_frames import (
     turned,
     upright,
 )
-from wholebody.perception.camera_model import Lens
+from wholebody.perception.camera_model import CameraModel
 from wholebody.perception.colour_regions import Colour, looks
 from wholebody.perception.objects import Memory, seen_channel, seen_record, write_seen
 from wholebody.processes.main import Ready, speaker
@@ -55,7 +55,7 @@ FIELD_OF_VIEW = math.radians(45.0)
 PERIOD = 0.1
 """s from picture to picture."""
 QUALITY = 70
-LENS = Lens(WIDTH, HEIGHT, FIELD_OF_VIEW)
+LENS = CameraModel(WIDTH, HEIGHT, FIELD_OF_VIEW)
 SOUGHT = Colour(hue=308.0)
 """Of the objects that are to be found in our scenes."""
 

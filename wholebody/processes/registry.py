@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from wholebody.channels.owned import Opened
 from wholebody.drivers import Names
 from wholebody.drivers.names import nothing_runs as nothing_runs
 from wholebody.errors import BadMessage, ChannelError, NoRobot, RoleTaken, TooManyWriters
-from wholebody.messages import Dtype
+from wholebody.messages import Record
 from wholebody.processes.launch_plan import LaunchPlan
 
 PLACE = "process"
@@ -65,7 +64,7 @@ WALK = Role("walk", "controllers", "the walking controller", _doing("walk"))
 CRAWL = Role("crawl", "controllers", "the crawling controller", _doing("crawl"))
 ARMS = Role("arms", "controllers", "the controller of the arms", _doing("arms"))
 BEHAVIOR = Role("behavior", "controllers", "does the goals of a behaviour, ours or yours", each="behavior")
-LIMBS = Role("limbs", "controllers", "merges what sources wish for limbs into one reference")
+LIMBS = Role("limbs", "controllers", "merges what sources request for limbs into one reference")
 CAMERA = Role("camera", "pictures", "draws what the camera of a simulated robot sees, and finds objects in it")
 CARRIER = Role(
     "carrier", "exchange", "carries a controller's parameters over transports other than channels", each="controller"
@@ -80,27 +79,38 @@ ROLES = {
     for role in (*OWNERS, WALK, CRAWL, ARMS, BEHAVIOR, LIMBS, CAMERA, CARRIER, GATEWAY, FILM, DEMO)
 }  # fmt: skip
 
-_RECORD = np.dtype(
-    [
-        ("role", "S32"),
-        ("begun", "<f8"),
-        ("ready", "?"),
-        ("robot", "S512"),
-        ("driver", "S512"),
-        ("tier", "S32"),
-        ("scene", "S256"),
-        ("versions", "S128"),
-        ("plan", "S4096"),
-    ],
-    align=True,
-)
 
-
-def process_record() -> Dtype:
+class ProcessMessage(Record):
     """What a process says of itself: its role, since when (time.monotonic()), whether it is ready, and what it runs.
 
     `plan` is the LaunchPlan of processes that `wholebody start` began.
     """
+
+    role: str
+    begun: float
+    ready: bool
+    robot: str
+    driver: str
+    tier: str
+    scene: str
+    versions: str
+    plan: str
+
+
+_SIZES = {"robot": 512, "driver": 512, "tier": 32, "scene": 256, "versions": 128, "plan": 4096}
+_RECORD = ProcessMessage.of(
+    np.dtype(
+        [
+            *(("role", "S32"), ("begun", "<f8"), ("ready", "?")),
+            *((name, f"S{size}") for name, size in _SIZES.items()),
+        ],
+        align=True,
+    )
+)
+
+
+def process_record() -> np.dtype[ProcessMessage]:
+    """The layout of it."""
     return _RECORD
 
 
@@ -131,9 +141,8 @@ class Registration(Opened):
         except TooManyWriters:
             self.close()
             raise RoleTaken(_taken(role, Names(name).robot, channel)) from None
-        message = self._record.message
-        message["role"], message["begun"] = role.name.encode(), time.monotonic()
-        message["versions"] = versions().encode()
+        message = self._message = self._record.message
+        message.role, message.begun, message.versions = role.name, time.monotonic(), versions()
         self._put("robot", robot)
         self._put("scene", scene)
         self._record.put()
@@ -153,14 +162,15 @@ class Registration(Opened):
 
     def ready(self) -> None:
         """Say that others can use what this process does."""
-        self._record.message["ready"] = True
+        self._message.ready = True
         self._record.put()
 
     def _put(self, field: str, text: str) -> None:
-        size = _RECORD[field].itemsize
-        if len(text.encode()) > size:
-            raise BadMessage(f"the {field} of a process has {len(text.encode())} bytes, at most {size}: '{text}'")
-        self._record.message[field] = text.encode()
+        if len(text.encode()) > _SIZES[field]:
+            raise BadMessage(
+                f"the {field} of a process has {len(text.encode())} bytes, at most {_SIZES[field]}: '{text}'"
+            )
+        setattr(self._message, field, text)
 
 
 def versions() -> str:
@@ -210,7 +220,7 @@ def robot_of(name: str = "") -> str:
 
 def _read(channel: str) -> Running | None:
     try:
-        with Channel(channel) as opened, opened.reader() as reader:
+        with Channel(channel, kind=ProcessMessage) as opened, opened.reader() as reader:
             if opened.dtype != process_record() or not reader.latest():
                 return None
             if reader.process not in opened.writer_processes():
@@ -220,13 +230,9 @@ def _read(channel: str) -> Running | None:
         return None
 
 
-def _of(process: int, record: Any) -> Running:
-    texts = {each: bytes(record[each]).decode() for each in ("role", "robot", "driver", "tier", "scene", "versions")}
-    plan = bytes(record["plan"]).decode()
+def _of(process: int, record: ProcessMessage) -> Running:
+    plan = LaunchPlan.parse(record.plan) if record.plan else None
     return Running(
-        process=process,
-        begun=float(record["begun"]),
-        ready=bool(record["ready"]),
-        plan=LaunchPlan.parse(plan) if plan else None,
-        **texts,
+        *(record.role, process, record.begun, record.ready, record.robot, record.driver, record.tier, record.scene),
+        *(record.versions, plan),
     )

@@ -22,7 +22,7 @@ from wholebody.locomotion.walking.footsteps import Place
 from wholebody.messages import State
 from wholebody.model.layout import Array
 from wholebody.model.snapshot import Snapshot
-from wholebody.perception.camera_model import Lens, Picture
+from wholebody.perception.camera_model import CameraModel, Picture
 from wholebody.perception.height_map import HeightMap
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ AROUND = 1.2
 class GroundMapper:
     """Adds what is seen to the map of a ground over which the crawler crawls, or which it watches."""
 
-    def __init__(self, crawler: Crawler, ground: MappedGround, lens: Lens) -> None:
+    def __init__(self, crawler: Crawler, ground: MappedGround, lens: CameraModel) -> None:
         robot = crawler.model.robot
         cameras = robot.sensors_of("camera")
         if not cameras:

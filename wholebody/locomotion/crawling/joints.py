@@ -173,7 +173,7 @@ class CrawlJoints:
         self._lowest = -math.inf  # m, of how far knees are over the ground, as their feet follow them
         moving = set(moving_joints(model.robot, limbs)) | {name for limb in limbs for name in limb.joints}
         weights = [BASE] * 6 + [HOME + STEADY + SLOW if name in moving else STILL for name in model.joint_names]
-        self._mobility, self._wish = 1 / np.array(weights), np.zeros(model.nv)
+        self._mobility, self._preferred = 1 / np.array(weights), np.zeros(model.nv)
         self._lower, self._upper = (
             np.array([getattr(joint, end) for joint in model.robot.moving]) for end in ("lower", "upper")
         )
@@ -205,11 +205,11 @@ class CrawlJoints:
         c, s, trunk = math.cos(yaw), math.sin(yaw), self._trunk_rows
         along = self._trunk_scales[:, None] * np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
         rows.columns[:, trunk], rows.errors[trunk] = rows.columns[:, trunk] @ along.T, along @ rows.errors[trunk]
-        self._wish[6:] = (HOME * (self.home - q[7:]) + STEADY * self.step[6:]) / (HOME + STEADY + SLOW)
+        self._preferred[6:] = (HOME * (self.home - q[7:]) + STEADY * self.step[6:]) / (HOME + STEADY + SLOW)
         self._low[6:], self._high[6:] = NEARING * (self._lower - q[7:]), NEARING * (self._upper - q[7:])
         _kernels.kinematics_boxed_step(
-            rows.columns, rows.errors, self._mobility, self._wish, 1.0, self._low, self._high, self._stopped, self._A,
-            self._y, self.step,
+            rows.columns, rows.errors, self._mobility, self._preferred, 1.0, self._low, self._high, self._stopped,
+            self._A, self._y, self.step,
         )  # fmt: skip
         return self.model.integrate(q, self.step, 1.0)
 

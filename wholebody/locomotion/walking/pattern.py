@@ -100,7 +100,7 @@ WAYS: Array = 0.5 * _WEIGHTS * SHARES**3 * (10.0 - 15.0 * SHARES + 6.0 * SHARES*
 
 
 LEAST = 0.25
-"""Of what the weight alone would do: legs so heavy that less is left are not for catching."""
+"""Smallest allowed ratio of capture by a step with heavy legs to capture by weight shift alone."""
 
 
 def dcm_shift(omega: float, leg_share: float, left: float, double_support: float, then: float) -> float:

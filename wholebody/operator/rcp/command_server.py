@@ -14,7 +14,7 @@ from wholebody.operator.rcp.body import Body
 from wholebody.operator.rcp.commands import Command
 from wholebody.operator.rcp.grammar import VERBS, parse
 from wholebody.operator.rcp.orders import MOVING, Machine, Orders, unforeseen
-from wholebody.operator.rcp.session import TOPICS, Awaited, Negotiation, Session, Telling
+from wholebody.operator.rcp.session import TOPICS, Awaited, Negotiation, Notifications, Session
 from wholebody.operator.rcp.users import Role, Users
 
 PROFILES = ("operator", "observer")
@@ -56,9 +56,9 @@ class CommandServer:
     def __init__(self, body: Body, users: Users | None = None, rules: Rules | None = None) -> None:
         self.body, self.users, self.rules = body, users or Users(), rules or Rules()
         self.sessions: dict[int, Session] = {}
-        self._telling = Telling(body, self.sessions)
-        self.notify = self._telling.notify
-        self.orders = Orders(body, self._telling, self.rules.decision_timeout)
+        self._notifications = Notifications(body, self.sessions)
+        self.notify = self._notifications.notify
+        self.orders = Orders(body, self._notifications, self.rules.decision_timeout)
         self._control_of = Negotiation()
         self._count = 0
         self._next_secret: dict[str, float] = {}  # by address
@@ -103,7 +103,7 @@ class CommandServer:
     @property
     def troubles(self) -> tuple[str, ...]:
         """What is wrong with the robot now."""
-        return self._telling.wrong
+        return self._notifications.wrong
 
     # --- from the server ---------------------------------------------------------------------------
 
@@ -156,11 +156,11 @@ class CommandServer:
         """See who has been silent for too long, and hear the body."""
         if silent := self._control_of.silent(now):
             self._lose_control(silent, f"{silent.user} was silent for {silent.timeout:g} s")
-        with self._telling.goes_on():
+        with self._notifications.goes_on():
             self.orders.update(now)
-            self._telling.remarks()
-            self._telling.troubles()
-            self._telling.underway(self.orders.current if self.orders.machine.state == MOVING else None, now)
+            self._notifications.remarks()
+            self._notifications.troubles()
+            self._notifications.underway(self.orders.current if self.orders.machine.state == MOVING else None, now)
         for session in list(self.sessions.values()):
             self._tell_awaited(session, now)
             self._close_stranger(session, now)

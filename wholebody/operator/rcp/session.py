@@ -1,4 +1,4 @@
-"""Session: one connection to the command server; Negotiation: which of them has control; Telling: what they hear."""
+"""Session: one connection to the command server; Negotiation: which has control; Notifications: what they hear."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ UNDERWAY_EVERY = 1.0
 """s between two words on how far an order has come."""
 
 
-class Telling:
+class Notifications:
     """To all sessions, by number, of what a body does."""
 
     def __init__(self, body: Body, sessions: dict[int, Session]) -> None:

@@ -17,7 +17,7 @@ from wholebody.messages import Reference, State
 from wholebody.model import Model
 from wholebody.model.layout import Array
 from wholebody.motion import files
-from wholebody.perception.camera_model import Lens
+from wholebody.perception.camera_model import CameraModel
 from wholebody.perception.height_map import HeightMap
 from wholebody.robots import geometry
 from wholebody.robots.robot import Placement, Robot
@@ -26,7 +26,7 @@ from wholebody.simulation.scenes import boxes
 
 REACH = (-1.5, 6.0), (-1.6, 1.6)
 """m: from where to where maps go, x and y."""
-LENS = Lens(320, 240, math.radians(45.0), baseline=0.07, scatter=0.1, bias=0.03)
+LENS = CameraModel(320, 240, math.radians(45.0), baseline=0.07, scatter=0.1, bias=0.03)
 """A pair of cameras whose pictures of 1024 pixels are matched to a quarter pixel, shown in 320."""
 PERIOD = 0.25
 """s from picture to picture."""
