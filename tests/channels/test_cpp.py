@@ -18,8 +18,7 @@ from wholebody.channels import Channel, Layout
 from wholebody.channels.languages import c_library
 from wholebody.channels.languages.c_header import c_header
 from wholebody.errors import BadLayout, MissingProgram
-from wholebody.services import Client
-from wholebody.services.goals import GoalServer
+from wholebody.services import Client, GoalServer
 from wholebody.services.stage import Stage
 
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
