@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-MOST = {"wave": 8, "walk": 24, "servo": 25, "move": 13}
+MOST = {"wave": 8, "walk": 18, "servo": 19, "move": 12}
 
 
 @pytest.mark.slow(but="wave")
