@@ -15,11 +15,10 @@ from wholebody.control.introspection.markers import FRAME, POINT, marker_record
 from wholebody.drivers import connect
 from wholebody.operator.robot.page_view import TaskMarkers
 from wholebody.parameters import Unit
-from wholebody.parameters.records import ControllerNames
+from wholebody.parameters.records import ControllerNames, Description
 from wholebody.parameters.reflection import Parameters
 from wholebody.parameters.remote import Remote, running
 from wholebody.parameters.server import ParameterServer
-from wholebody.processes.controllers import NOTHING_ELSE
 from wholebody.tasks.vectors import Vector3
 
 NAMES = ControllerNames("robot", "reach")
@@ -104,7 +103,7 @@ def test_a_goal_that_is_dragged_is_set_as_its_task_has_it_seen_from_its_referenc
     page.evaluate("wholebody.view.off = true")  # as on a machine that takes long to draw
     with (
         connect("reach") as robot,
-        ParameterServer(NAMES, parameters, {"robot": "hubo2plus", **NOTHING_ELSE}) as commands,
+        ParameterServer(NAMES, parameters, Description("hubo2plus")) as commands,
         own_channel(NAMES.markers, marker_record(2)) as channel,
         channel.writer() as writer,
     ):

@@ -11,7 +11,7 @@ from wholebody.errors import BadParameter
 from wholebody.operator.robot import settings
 from wholebody.operator.robot.settings import LiveParameters
 from wholebody.parameters import Bounds, Unit
-from wholebody.parameters.records import ControllerNames
+from wholebody.parameters.records import ControllerNames, Description
 from wholebody.parameters.reflection import Parameters
 from wholebody.parameters.server import ParameterServer
 
@@ -31,8 +31,7 @@ def served():
     gait, parameters = Gait(), Parameters()
     parameters.add_attributes("gait", gait)
     ending = threading.Event()
-    more = {"robot": "hubo2plus", "tasks": [], "constraints": [], "events": {}, "settings": {}}
-    with ParameterServer(ControllerNames(ROBOT, "walk"), parameters, more) as commands:
+    with ParameterServer(ControllerNames(ROBOT, "walk"), parameters, Description("hubo2plus")) as commands:
 
         def serve():
             while not ending.wait(0.001):

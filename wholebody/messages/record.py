@@ -66,14 +66,16 @@ def _number(_: str, array_of: Callable[[Any], Any]) -> property:
 
 
 def _text(_: str, array_of: Callable[[Any], Any]) -> property:
-    """A field of text: a Python str; what is longer than the field is cut."""
+    """A field of text: a Python str; what is longer than the field is cut, between letters."""
 
     def text(record: Record) -> str:
         return cast(bytes, array_of(record).item()).decode(errors="replace")
 
     def put(record: Record, value: str) -> None:
-        array = array_of(record)
-        array[()] = value.encode()[: array.itemsize]
+        array, encoded = array_of(record), value.encode()
+        if len(encoded) > array.itemsize:
+            encoded = encoded[: array.itemsize].decode(errors="ignore").encode()
+        array[()] = encoded
 
     return property(text, put)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
@@ -52,6 +53,30 @@ class Values:
     """The answer to each of them."""
 
     values: Numbers
+
+
+@dataclass(frozen=True)
+class JointOrders:
+    """The joints of a controller: all of its model, those with a motor, and the orders of commands and velocities."""
+
+    real: tuple[str, ...] = ()
+    actuated: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    velocity: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a controller tells of itself, besides its parameters; of each event, how many numbers it tells."""
+
+    robot: str
+    tasks: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    events: Mapping[str, int] = field(default_factory=dict)
+    joints: JointOrders = JointOrders()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    bindings: tuple[str, ...] = ()
+    configuration: Mapping[str, Any] = field(default_factory=dict)
 
 
 class ControllerNames:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -35,9 +35,11 @@ from wholebody.parameters.records import (
     SERVICE,
     AboutPart,
     ControllerNames,
+    Description,
     Get,
     GetAll,
     GetJacobian,
+    JointOrders,
     Set,
     Values,
 )
@@ -158,21 +160,21 @@ class Remote:
     # --- what it is doing (Table C.1) --------------------------------------------------------------
 
     @property
-    def description(self) -> dict[str, Any]:
+    def description(self) -> Description:
         """All that the controller tells of itself, besides its parameters: joints, configuration, topics."""
-        return self._more
+        return self._told
 
     def actuable_joint_indices(self) -> dict[str, int]:
         """The order of every joint with a motor in the model."""
-        return _numbered(self._more["joints"]["actuated"])
+        return _numbered(self._told.joints.actuated)
 
     def command_joint_indices(self) -> dict[str, int]:
         """The order of the joints in the command."""
-        return _numbered(self._more["joints"]["command"])
+        return _numbered(self._told.joints.command)
 
     def real_joint_indices(self) -> dict[str, int]:
         """The order of every real joint in the model."""
-        return _numbered(self._more["joints"]["real"])
+        return _numbered(self._told.joints.real)
 
     def task_parameters(self) -> dict[str, Value]:
         """Every parameter of tasks, and its value."""
@@ -184,12 +186,12 @@ class Remote:
 
     def controller_parameters(self) -> dict[str, Any]:
         """The settings of Tables B.1 and B.2, and what of controller and loop can change."""
-        return {**self._more["settings"], **self._values_of("controller."), **self._values_of("servo.")}
+        return {**self._told.settings, **self._values_of("controller."), **self._values_of("servo.")}
 
     def controller_configuration(self) -> dict[str, Any]:
         """The compound task, most important first, and the constraint set, with their states."""
         values = self.values()
-        tasks = sorted(self._more["tasks"], key=lambda name: -float(values[f"tasks.{name}.priority"]))
+        tasks = sorted(self._told.tasks, key=lambda name: -float(values[f"tasks.{name}.priority"]))
         return {
             "compound_task": [
                 {"name": name, "priority": int(float(values[f"tasks.{name}.priority"])), "operational_state": state}
@@ -198,16 +200,16 @@ class Remote:
             ],
             "constraint_set": [
                 {"name": name, "operational_state": values[f"constraints.{name}.state"]}
-                for name in self._more["constraints"]
+                for name in self._told.constraints
             ],
         }
 
     def constraint_jacobians(self, timeout: float = 2.0) -> dict[str, Array]:
         """The Jacobian of every constraint, now: a row for each direction, a column for each velocity."""
-        columns = len(self._more["joints"]["velocity"])
+        columns = len(self._told.joints.velocity)
         return {
             name: self._client.numbers(GetJacobian(name), timeout).reshape(-1, columns)
-            for name in self._more["constraints"]
+            for name in self._told.constraints
         }
 
     # --- events ------------------------------------------------------------------------------------
@@ -223,8 +225,8 @@ class Remote:
     def wait_for_any(self, events: Sequence[str], timeout: float | None = None) -> Happened | None:
         """Wait for the first of several events; None if none happens in time."""
         for event in events:
-            if event not in self._more["events"]:
-                raise UnknownName("event", event, self._more["events"])
+            if event not in self._told.events:
+                raise UnknownName("event", event, self._told.events)
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             for each in self._heard:
@@ -233,7 +235,7 @@ class Remote:
                     return each
             if self._events is None or not self._events.wait(until=until, mode="next"):
                 return None
-            self._heard.append(_happened(self._events.message, self._more["events"]))
+            self._heard.append(_happened(self._events.message, self._told.events))
 
     def forget(self) -> None:
         """Events up to now do not count."""
@@ -262,7 +264,8 @@ class Remote:
             while self._about.next():
                 parts.append(self._about.message.copy())
         self._parameters = {each["path"]: _about(each) for each in everything.pop("parameters")}
-        self._more = everything
+        joints = JointOrders(**{key: tuple(names) for key, names in everything.pop("joints").items()})
+        self._told = Description(**everything, joints=joints)
 
     def _values_of(self, first: str) -> dict[str, Value]:
         return {path: value for path, value in self.values().items() if path.startswith(first)}
@@ -271,7 +274,7 @@ class Remote:
         for group in ("tasks", "constraints"):
             if (path := f"{group}.{name}.{what}") in self._parameters:
                 return path
-        known = [*self._more["tasks"], *self._more["constraints"]]
+        known = [*self._told.tasks, *self._told.constraints]
         raise UnknownName("task or constraint", name, known)
 
 
@@ -350,10 +353,10 @@ def _numbers(about: About, value: Any) -> Any:
     return numbers
 
 
-def _numbered(names: list[str]) -> dict[str, int]:
+def _numbered(names: Sequence[str]) -> dict[str, int]:
     return {name: index for index, name in enumerate(names)}
 
 
-def _happened(message: Event, events: dict[str, int]) -> Happened:
+def _happened(message: Event, events: Mapping[str, int]) -> Happened:
     values = tuple(float(each) for each in message.values[: events.get(message.name, 0)])
     return Happened(message.name, message.time, message.count, message.text, values)

@@ -24,6 +24,7 @@ from wholebody.parameters.records import (
     PART,
     Applied,
     ControllerNames,
+    Description,
     Get,
     GetAll,
     GetJacobian,
@@ -46,11 +47,11 @@ Matrix = Callable[[], Array]
 class ParameterServer(Server):
     """Answers requests about parameters.
 
-        with ParameterServer(ControllerNames("robot", "reach"), parameters, {"joints": [...]}) as server:
+        with ParameterServer(ControllerNames("robot", "reach"), parameters, Description("hubo2plus")) as server:
             ...
             server.serve(now)         # in every cycle: a look, unless somebody asked
 
-    more       what else there is to know, as JSON has it
+    description  what else there is to know
     jacobians  what can be asked for by name; each is computed in the cycle that answers
     largest    how many numbers the largest of them has
     """
@@ -61,7 +62,7 @@ class ParameterServer(Server):
         self,
         names: ControllerNames,
         parameters: Parameters,
-        more: dict[str, Any] | None = None,
+        description: Description,
         jacobians: Mapping[str, Matrix] | None = None,
         largest: int = 1,
         note: Note | None = None,
@@ -71,7 +72,7 @@ class ParameterServer(Server):
         room = max(sum(each.about.size for each in parameters), largest, LEAST)
         super().__init__(names.service, (Get, Set, GetAll, GetJacobian), Values, kept=REPLIES_KEPT, room=room)
         self._about = self._writer(names.about, about_record(), PARTS_KEPT, writers=1)
-        self._tell({"parameters": [asdict(each.about) for each in parameters], **(more or {})})
+        self._tell({"parameters": [asdict(each.about) for each in parameters], **asdict(description)})
 
     @property
     def taken(self) -> str:

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from wholebody.errors import WrongRecord
 from wholebody.estimation.support_view import SupportPublisher
 from wholebody.messages import Report
 from wholebody.motion.playback import posture_of
-from wholebody.parameters.records import ControllerNames
+from wholebody.parameters.records import ControllerNames, Description
 from wholebody.parameters.server import ParameterServer
 from wholebody.processes.main import Ready
 from wholebody.realtime import until_told
@@ -39,8 +38,6 @@ LEASE_SILENCE = 0.5
 """s without a word after which the joints of arms and behaviours are anybody's again."""
 LOOK_AROUND = 0.1
 """s between two looks for new sources."""
-NOTHING_ELSE: dict[str, Any] = {"tasks": [], "constraints": [], "events": {}, "settings": {}}
-"""What controllers of tasks tell of themselves besides their parameters."""
 
 
 def walk(name: str = "", robot: str = "", stabilizer: str = "dcm", *, ready: Ready) -> None:
@@ -50,7 +47,7 @@ def walk(name: str = "", robot: str = "", stabilizer: str = "dcm", *, ready: Rea
     names = ControllerNames(Names(name).robot, walking_goals.CONTROLLER)
     with (
         connect(walking_goals.CONTROLLER, name, period=SILENCE) as connection,
-        ParameterServer(names, walking_parameters(walking), {"robot": robot, **NOTHING_ELSE}) as tuning,
+        ParameterServer(names, walking_parameters(walking), Description(robot)) as tuning,
         WalkingServer(walking, name) as server,
         Channel(Names(name).report, kind=Report) as channel,
         channel.reader() as report,
@@ -97,7 +94,7 @@ def crawl(name: str = "", robot: str = "", *, ready: Ready) -> None:
     names = ControllerNames(Names(name).robot, crawling_goals.CONTROLLER)
     with (
         connect(crawling_goals.CONTROLLER, name, period=SILENCE) as connection,
-        ParameterServer(names, crawling_parameters(crawling), {"robot": robot, **NOTHING_ELSE}) as tuning,
+        ParameterServer(names, crawling_parameters(crawling), Description(robot)) as tuning,
         CrawlingServer(crawling, name) as server,
         SupportPublisher(Names(name).robot) as publisher,
     ):

@@ -136,6 +136,8 @@ class Client(Opened):
         """Wait for a stage of a request; GoalNotDone if it comes to another end, an error if nobody answers."""
         end, alive = time.monotonic() + timeout, time.monotonic()
         while True:
+            if self._sent and time.monotonic() >= self._again and self.alive:
+                self.follow()  # before anything is sent again, to channels that others may stand in the place of
             for report in self.reports(number):
                 if report.stage is until:
                     return report

@@ -30,7 +30,6 @@ from wholebody.services.records import (
     Request,
     client_of,
     field_names,
-    fitting,
     format_of,
     kind_name,
     read_report,
@@ -132,7 +131,7 @@ class Server(Opened):
         """Say what became of a request. The first reply to it makes it done, and is put in the order of requests."""
         message: Any = self._replies.message
         message.number, message.stage, message.time, message.progress = number, stage, time, progress
-        message["text"] = fitting(text)
+        message.text = text
         if self._answer is not None and answer is not None:
             message["answer"] = self._answer.pack(answer)
         row = self._row(client_of(number))

@@ -29,7 +29,7 @@ from wholebody.model.model import Model
 from wholebody.parameters.bindings import Binding, Bindings, InputBinding
 from wholebody.parameters.events import Events
 from wholebody.parameters.packed import DISABLED
-from wholebody.parameters.records import ControllerNames, value_record
+from wholebody.parameters.records import ControllerNames, Description, JointOrders, value_record
 from wholebody.parameters.reflection import About, Parameters, Slot
 from wholebody.parameters.server import Journal, Matrix, ParameterServer
 from wholebody.robots.robot import Robot
@@ -67,10 +67,10 @@ class Steering(Opened):
             opening.callback(self.bindings.close)
             robot = model.robot if description is None else description
             largest = max((each.count_rows() for each in compound.constraints), default=1) * model.nv
-            more = {**self._more(robot, bindings, settings or {}), "configuration": dict(configuration or {})}
+            told = self._description(robot, bindings, settings or {}, configuration or {})
             channel = opening.enter_context(Channel(names.events, messages.event(), depth=256))
             self.events.bind(opening.enter_context(channel.writer()))
-            server = ParameterServer(names, parameters, more, self._jacobians(), largest, self.journal.note)
+            server = ParameterServer(names, parameters, told, self._jacobians(), largest, self.journal.note)
             self._serve = opening.enter_context(server).serve
             self._opened = opening.pop_all()
 
@@ -94,23 +94,26 @@ class Steering(Opened):
         if self.bindings.outputs:
             self.bindings.put(now, servo.counters.cycles)
 
-    def _more(self, robot: Robot, bindings: Sequence[Binding], settings: Mapping[str, Any]) -> dict[str, Any]:
+    def _description(
+        self,
+        robot: Robot,
+        bindings: Sequence[Binding],
+        settings: Mapping[str, Any],
+        configuration: Mapping[str, Any],
+    ) -> Description:
         model = self._model
         base = ["base_x", "base_y", "base_z", "base_rx", "base_ry", "base_rz"] if model.floating else []
-        return {
-            "robot": robot.name,
-            "tasks": [each.name for each in self._compound.tasks],
-            "constraints": [each.name for each in self._compound.constraints],
-            "events": {each.name: len(each.expression.operands) for each in self.events.events},
-            "joints": {
-                "real": list(model.joint_names),
-                "actuated": [each.name for each in model.robot.moving if each.actuated],
-                "command": list(robot.joint_names),
-                "velocity": [*base, *model.joint_names],
-            },
-            "settings": dict(settings),
-            "bindings": [str(each) for each in bindings],
-        }
+        actuated = tuple(each.name for each in model.robot.moving if each.actuated)
+        return Description(
+            robot.name,
+            tuple(each.name for each in self._compound.tasks),
+            tuple(each.name for each in self._compound.constraints),
+            {each.name: len(each.expression.operands) for each in self.events.events},
+            JointOrders(tuple(model.joint_names), actuated, robot.joint_names, (*base, *model.joint_names)),
+            dict(settings),
+            tuple(str(each) for each in bindings),
+            dict(configuration),
+        )
 
     def _jacobians(self) -> dict[str, Matrix]:
         def jacobian(constraint: Constraint) -> Array:

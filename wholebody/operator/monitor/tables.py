@@ -186,7 +186,7 @@ def _view(robot: str, name: str) -> WholeBodyView:
         value = values.get(f"servo.{path}")
         return float(value) if isinstance(value, float) and math.isfinite(value) else None
 
-    tasks = remote.description["tasks"]
+    tasks = remote.description.tasks
     return WholeBodyView(
         name,
         robot,
