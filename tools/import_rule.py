@@ -11,7 +11,7 @@ ROOT = "wholebody"
 # From low to high. A package imports from the rungs below its own.
 LADDER = (
     ("_kernels", "errors", "rotations"),
-    ("files", "messages", "plugins", "realtime"),
+    ("files", "messages", "plugins", "realtime", "security"),
     ("channels",),
     ("services",),
     ("parameters", "robots"),

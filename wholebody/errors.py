@@ -24,6 +24,7 @@ WholebodyError
 │   ├── ClockJumped                               a message from the future
 │   └── ChannelFault         (OSError)            anything else the operating system refuses
 ├── BridgeError                                   machines that cannot be connected
+├── NotSecured               (PermissionError)    listening where others reach it, without token or TLS
 ├── BadRecording             (ValueError)         a log that cannot be written, or a file that is none
 ├── BadMessage               (ValueError)         a record that cannot be built as asked
 ├── OldView              (RuntimeError)       a view of a message that another has taken the place of
@@ -206,6 +207,10 @@ class UnknownName(WholebodyError, KeyError):
 
 class BridgeError(WholebodyError):
     """Machines that cannot be connected."""
+
+
+class NotSecured(WholebodyError, PermissionError):
+    """What would listen where others reach it, without a token or without TLS."""
 
 
 class BadRecording(WholebodyError, ValueError):

@@ -13,6 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from page_browser import address_of
 from robot_processes import MAIN, end_all, wait_for, wholebody
 
 from wholebody.behaviors import Goals
@@ -425,8 +426,9 @@ def nodding(lab, tmp_path):
     wholebody("start", "hubo2plus", "--driver", "loopback", "--behavior", "lab_nod", env=lab)
     command = [*MAIN, "page", "--rcp", "0", "--port", "0", "--no-open", "--no-walk", "--no-camera"]
     page = subprocess.Popen(command, env=lab, stdout=subprocess.PIPE, text=True)
-    said = [page.stdout.readline() for _ in range(2)]
-    yield lab, re.search(r"http://\S+?/", said[0])[0], said[1]
+    said = [page.stdout.readline() for _ in range(3)]
+    address, token = address_of(said).split("#token=")
+    yield lab, address, said[1].replace("TOKEN", token)
     page.terminate()
     page.communicate(timeout=30)
     end_all()

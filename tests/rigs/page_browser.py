@@ -50,6 +50,12 @@ def page_of(name, *options, walk=False):
         yield address
 
 
+def address_of(lines):
+    """The address with the token, of the file that is named in the lines that a page says."""
+    file = next(found for line in lines if (found := re.search(r"is in (/\S+\.html)", line)))[1]
+    return re.search(r"url=([^\"]+)", Path(file).read_text())[1]
+
+
 @contextlib.contextmanager
 def page_process(name, *options, walk=False, log=None):
     """The same, and the process that serves it; what it says on stderr goes into a log, if one is named."""
@@ -59,6 +65,6 @@ def page_process(name, *options, walk=False, log=None):
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as page,
     ):
         try:
-            yield page, re.search(r"https?://\S+", page.stdout.readline())[0]
+            yield page, address_of(page.stdout)
         finally:
             page.terminate()

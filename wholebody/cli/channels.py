@@ -266,6 +266,7 @@ def bridge(
     ] = None,
     rate: Annotated[float, options.Rate] = 1000.0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but what goes wrong.")] = False,
+    insecure: options.Insecure = False,
 ) -> None:
     """Mirror channels between machines, newest message first; one bridge on each machine. Ctrl-C ends it.
 
@@ -277,11 +278,10 @@ def bridge(
 
     Either may be started first, and stopped and started again at any time.
 
-    The link is neither encrypted nor authenticated. Use it on a network you
-    trust, or through a tunnel: ssh -L 7447:localhost:7447 robot, then
-    --connect localhost:7447.
+    Beyond this machine the link is encrypted, and each side shows that it knows the token, by the keys of both
+    machines (wholebody keys); without keys nothing listens there, unless --insecure.
     """
-    mirror = Bridge(listen or (), connect or (), exports or (), imports or (), rate)
+    mirror = Bridge(listen or (), connect or (), exports or (), imports or (), rate, insecure)
     ended = threading.Event()
     sys.setswitchinterval(0.0005)  # drawing the table must not hold the messages up
     with when_told(ended.set), mirror:

@@ -10,7 +10,7 @@ import ssl
 import sys
 import threading
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich import print as show
 
-from wholebody import robots
+from wholebody import robots, security
 from wholebody.cli import options as cli
 from wholebody.errors import BadConfiguration
 from wholebody.operator import page as pages
@@ -32,6 +32,7 @@ from wholebody.operator.robot.options import CommandPlace
 from wholebody.operator.robot.page_view import PageView
 from wholebody.operator.robot.panels import panels
 from wholebody.operator.robot.robot import WalkingBody
+from wholebody.processes import lifecycle
 from wholebody.processes.registry import robot_of
 from wholebody.realtime import cancel_when_told
 
@@ -70,19 +71,24 @@ def page(
         bool | None,
         typer.Option("--open/--no-open", help="Open it in a browser; left out, if this is a terminal on a desktop."),
     ] = None,
+    insecure: cli.Insecure = False,
 ) -> None:
     """Show the robot in a browser: where it is, what it sees and does; and command it.
 
     A walking controller moves nothing before it is told to. --robot is needed only if its daemon was not started by us.
 
-    The address that is printed has a token, with which one may take control; without it one may look, and stop.
+    The address that is printed has a token, with which one may take control; without it one may look, and stop. Where
+    nobody sits at a terminal it is not printed, but written into a file that only you can read.
+
+    Beyond this machine (--host) it is encrypted, by --certificate or by the keys of `wholebody keys`.
     """
+    tls = listening("the page", host, certificate, key, insecure)
     token = secrets.token_urlsafe(16)
     known = Users([User.new(WHO, Role.OPERATOR, token), *_others(users)])
     which, shown = robot or robot_of(name), panels(panel or ())
     companions = Companions(name)
     body = WalkingBody(robots.load(which), name, options.map_of(name, map), companions)
-    commands, tls = CommandServer(body, known), options.encryption(certificate, key)
+    commands = CommandServer(body, known)
     with (
         CommandPlace(name) as place,
         contextlib.closing(companions),
@@ -115,6 +121,15 @@ class Serving:
     silence: float
     called: tuple[str, ...]
     open: bool
+
+
+def listening(
+    what: str, host: str, certificate: Path | None, key: Path | None, insecure: bool, lacks: Sequence[str] = ()
+) -> ssl.SSLContext | None:
+    """TLS for a server; NotSecured if others could reach it without, or without what it lacks besides."""
+    tls = options.encryption(certificate, key, host)
+    security.check_listening(what, host, lacks=(*(() if tls else ("TLS",)), *lacks), insecure=insecure)
+    return tls
 
 
 def on_a_desktop() -> bool:
@@ -155,20 +170,25 @@ async def _serve_page(
         page_server = PageServer(view, commands, host, serving.port, tls, serving.silence, serving.called, running)
         server = await stack.enter_async_context(page_server)
         place.announce(f"the page at {server.address}")
-        show(f"the page of '{view.name}' is at {server.address}#token={token}", flush=True)
+        address, file = f"{server.address}#token={token}", lifecycle.runtime_folder() / f"{view.name}.page.html"
+        security.write_secret(file, f'<meta http-equiv="refresh" content="0; url={address}">\n')
+        stack.callback(file.unlink, missing_ok=True)
+        told = sys.stdout.isatty()
+        show(f"the page of '{view.name}' is at {address if told else server.address}", flush=True)
         if serving.rcp is not None:
             lines = await stack.enter_async_context(Server(commands, host, serving.rcp, tls))
-            show(f"RCP is at {host}:{lines.port}: CONNECT operator {WHO} {token}", flush=True)
-        _warn(server, host, tls)
+            show(f"RCP is at {host}:{lines.port}: CONNECT operator {WHO} {token if told else 'TOKEN'}", flush=True)
+        if not told:
+            print(f"the address with the token, with which one may take control, is in {file}", flush=True)
+        _warn(server, host)
         if serving.open:
-            open_in_browser(f"{server.address}#token={token}")
+            open_in_browser(file.as_uri())  # not the address: others see the arguments of a browser
         await server.serve()
 
 
-def _warn(server: PageServer, host: str, tls: ssl.SSLContext | None) -> None:
+def _warn(server: PageServer, host: str) -> None:
     if host not in LOCAL:
-        plain = "" if tls else "; what they say is not encrypted (--certificate)"
-        show(f"[yellow]others on the network can look at {server.address}, and stop the robot{plain}[/]", flush=True)
+        show(f"[yellow]others on the network can look at {server.address}, and stop the robot[/]", flush=True)
     show("Ctrl-C ends it", flush=True)
 
 
@@ -186,6 +206,7 @@ def rcp(
         float, typer.Option(min=0.5, help="Seconds of silence after which control is lost, and the robot stops.")
     ] = 30.0,
     robot: cli.Robot = "",
+    insecure: cli.Insecure = False,
     new_user: Annotated[str, typer.Option(metavar="USER", help="Print a line for the file of users, and end.")] = "",
     role: Annotated[str, typer.Option(help="Of the new user: observer, operator, administrator.")] = "operator",
 ) -> None:
@@ -201,18 +222,22 @@ def rcp(
       CONTROL BEGIN
       MOVE WALKING FORWARD 3 STEPS
 
-    Without a file of users, whoever connects from this machine may control the robot, and nobody else.
+    Without a file of users, whoever connects from this machine may control the robot, and nobody else but who knows the
+    token of `wholebody keys`: CONNECT operator operator TOKEN. Beyond this machine (--host) it is encrypted.
     """
     if new_user:
         line, secret = options.new_user(new_user, role)
         print(line)
         print(f"the secret of {new_user}, which is kept nowhere: {secret}", file=sys.stderr)
         return
+    known = options.users_of(users)
+    if not known and not security.is_loopback(host) and (word := security.token()):
+        known = [User.new(WHO, Role.OPERATOR, word)]
+    tls = listening("RCP", host, certificate, key, insecure, () if known else ("a token",))
     which = robot or robot_of(name)
     companions = Companions(name)
     body = WalkingBody(robots.load(which), name, options.map_of(name, map), companions)
-    commands = CommandServer(body, Users(options.users_of(users)), Rules(control_timeout=control_timeout))
-    tls = options.encryption(certificate, key)
+    commands = CommandServer(body, Users(known), Rules(control_timeout=control_timeout))
     with (
         CommandPlace(name) as place,
         contextlib.closing(companions),
@@ -231,6 +256,4 @@ async def _serve_rcp(
     async with Server(commands, host, port, tls) as server:
         place.announce(f"RCP at {host}:{server.port}")
         show(f"RCP is at {host}:{server.port}{', encrypted' if tls else ''}; Ctrl-C ends it", flush=True)
-        if host not in LOCAL and not tls:
-            show("[yellow]others on the network can connect, and what they say is not encrypted[/]", flush=True)
         await server.serve()

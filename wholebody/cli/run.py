@@ -54,6 +54,7 @@ def run(
     fast: options.Fast = False,
     priority: Annotated[int, typer.Option(help="Real-time priority; 0 for none.")] = 0,
     listen: Annotated[str, options.Listen] = "",
+    insecure: options.Insecure = False,
     as_json: options.Json = False,
 ) -> None:
     """Run the controller that a file describes: the robot in MuJoCo, or through its daemon.
@@ -77,7 +78,7 @@ def run(
         robot_of(built, robot_name) as (robot, clock),
         wired(built, robot, clock, robot_name) as loop,
         carried(built, robot_name),
-        reachable(listen, robot_name),
+        reachable(listen, robot_name, insecure),
         when_told(end),
     ):
         LOG.info("%s runs on '%s': %s", built.settings.name, robot_name, built.robot.name)
@@ -158,12 +159,12 @@ def carried(built: Built, robot: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def reachable(listen: str, robot: str) -> Iterator[None]:
+def reachable(listen: str, robot: str, insecure: bool) -> Iterator[None]:
     """A process that answers other machines, while the loop runs."""
     if not listen:
         yield
         return
-    with lifecycle.beside(GATEWAY, name=robot, endpoint=listen) as gateway:
+    with lifecycle.beside(GATEWAY, name=robot, endpoint=listen, insecure="yes" if insecure else "") as gateway:
         gateway.until_ready()
         gateway.tell_when_lost(LOG.error)
         yield

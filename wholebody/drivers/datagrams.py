@@ -5,15 +5,19 @@
     1        kind             8        number of this datagram, from 1 on
     2        –                8        answered: the newest number the other side has been heard with
     8        period, s        n        the record, as its bytes
-                              4        CRC-32 of all before it
+                              4        CRC-32 of all before it; or, with a token,
+                              16       BLAKE2b of all before it and of the other side's sender, with the token as key
 
-Both sides need the same byte order, which is little-endian. Nothing is signed: who can send can command, so use it on
-a wire between two machines, and not on a network of strangers.
+Both sides need the same byte order, which is little-endian. With a token (wholebody.security) nobody who does not know
+it can command, nor by repeating what was sent: states, references and stops count only if they are for the sender that
+the other side drew when it started. Nothing is encrypted: who can listen can read states and references.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import hmac
 import os
 import socket
 import struct
@@ -30,7 +34,7 @@ from wholebody.robots.robot import Robot
 
 MAGIC, VERSION = b"WBRI", 1
 HEADER = struct.Struct("<4sBBxxdQQQQ")
-CHECK = struct.Struct("<I")
+CHECK, SIGNATURE, SENDER = struct.Struct("<I"), struct.Struct("<16s"), struct.Struct("<Q")
 LARGEST = 65507
 """Bytes that one UDP datagram can have."""
 
@@ -50,6 +54,8 @@ class Kind(IntEnum):
 
 
 KINDS = frozenset(int(kind) for kind in Kind)
+ADDRESSED = frozenset({Kind.STATE, Kind.REFERENCE, Kind.STOP})
+"""What is signed for one sender; the others are said before both know each other."""
 
 
 @dataclass
@@ -85,9 +91,14 @@ def robot_hash(robot: Robot) -> int:
 class Datagrams:
     """A socket that sends and receives the datagrams of one robot; nothing in here waits, but `wait`."""
 
-    def __init__(self, robot: Robot, bound_to: Address | None = None) -> None:
+    def __init__(self, robot: Robot, bound_to: Address | None = None, token: str = "") -> None:
         self.robot = robot_hash(robot)
-        self.largest = HEADER.size + CHECK.size + max(robot.state_dtype().itemsize, robot.reference_dtype().itemsize)
+        self._key = hashlib.sha256(token.encode()).digest() if token else b""
+        self._check = SIGNATURE if token else CHECK
+        self.peer = 0  # the sender whom we speak with, once it is known
+        self.largest = (
+            HEADER.size + SIGNATURE.size + max(robot.state_dtype().itemsize, robot.reference_dtype().itemsize)
+        )
         if self.largest > LARGEST:
             raise HardwareError(
                 f"a state of '{robot.name}' takes {self.largest} bytes; a datagram has {LARGEST} at most"
@@ -125,9 +136,9 @@ class Datagrams:
             self._out_record[:size] = record
         end = HEADER.size + size
         with memoryview(self._out) as view:
-            CHECK.pack_into(self._out, end, zlib.crc32(view[:end]))
+            self._check.pack_into(self._out, end, self._sum(view[:end], self.peer if kind in ADDRESSED else 0))
             with contextlib.suppress(OSError):
-                self._socket.sendto(view[: end + CHECK.size], to)
+                self._socket.sendto(view[: end + self._check.size], to)
 
     def receive(self) -> Heard | None:
         """The next datagram that can be believed; none if there is no other. What cannot be believed is counted."""
@@ -156,14 +167,26 @@ class Datagrams:
         """Let go of the socket."""
         self._socket.close()
 
+    def _sum(self, said: memoryview, receiver: int) -> int | bytes:
+        """The check sum of what is said, or its signature for a receiver."""
+        if not self._key:
+            return zlib.crc32(said)
+        signature = hashlib.blake2b(said, digest_size=SIGNATURE.size, key=self._key)
+        signature.update(SENDER.pack(receiver))
+        return signature.digest()
+
+    def _is_sound(self, end: int, kind: int) -> bool:
+        with memoryview(self._in) as view:
+            (given,) = self._check.unpack_from(self._in, end)
+            wanted = self._sum(view[:end], self.sender if kind in ADDRESSED else 0)
+        return hmac.compare_digest(given, wanted) if isinstance(wanted, bytes) else given == wanted
+
     def _believe(self, size: int, address: Address) -> Heard | None:
-        end = size - CHECK.size
+        end = size - self._check.size
         if end < HEADER.size:
             return None
         magic, version, kind, period, robot, sender, number, answered = HEADER.unpack_from(self._in)
-        with memoryview(self._in) as view:
-            sound = CHECK.unpack_from(self._in, end)[0] == zlib.crc32(view[:end])
-        if magic != MAGIC or version != VERSION or not sound or kind not in KINDS:
+        if magic != MAGIC or version != VERSION or kind not in KINDS or not self._is_sound(end, kind):
             return None
         if robot != self.robot and kind != Kind.STRANGE:
             self.counters.strange += 1

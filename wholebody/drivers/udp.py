@@ -21,6 +21,7 @@ from typing import Annotated, Any, Generic, Self, TypeVar
 
 import numpy as np
 
+from wholebody import security
 from wholebody.drivers.datagrams import Address, Bytes, Counters, Datagrams, Heard, Kind, Newest
 from wholebody.drivers.interface import Clock, RobotInterface, check_period
 from wholebody.errors import NoRobot, RobotTaken, WrongRecord
@@ -73,7 +74,7 @@ class UdpRobot:
 
     def __init__(self, robot: Robot, address: Address, timeout: float = 5.0, wanted: float = 0.0) -> None:
         self.robot, self.address, self._timeout, self._wanted = robot, resolved(address), timeout, wanted
-        self._wire = Datagrams(robot)
+        self._wire = Datagrams(robot, token=security.token())
         self.counters: Counters = self._wire.counters
         self._newest = Newest(self.counters)
         self._state, self._reference = RecordBytes(robot.state_dtype()), RecordBytes(robot.reference_dtype())
@@ -138,7 +139,7 @@ class UdpRobot:
     def _why_not(self) -> NoRobot | RobotTaken:
         if self._busy:
             return RobotTaken(f"another controller has the robot at {self._where}; end it, and try again")
-        return NoRobot(f"no state from {self._where} for {self._timeout:g} s; is its server running?")
+        return NoRobot(f"no state from {self._where} for {self._timeout:g} s; does its server run, with our token?")
 
     @property
     def _where(self) -> str:
@@ -163,6 +164,7 @@ class UdpRobot:
         if not self._state.take(self._wire.record, heard.size):
             self.counters.garbage += 1
             return
+        self._wire.peer = heard.sender
         self._heard, self._busy = self._heard + 1, False
         self.period = heard.period
         self._wire.answered = heard.number
@@ -196,6 +198,7 @@ class UdpServer:
     patience  seconds to wait in each beat for the answer to its state: 0 for real time; for a robot in simulated time,
               which would run away otherwise, as long as an answer may take. A controller that says hello after a state
               gets the next one at once
+    insecure  whether others than this machine may command it without a token (wholebody.security)
     """
 
     def __init__(
@@ -207,11 +210,14 @@ class UdpServer:
         *,
         silence: float = 0.2,
         patience: float = 0.0,
+        insecure: bool = False,
     ) -> None:
         self.interface, self.clock = interface, clock
         self._silence, self._patience = silence, patience
         self._allowed = silence  # s of silence: more while an answer is awaited, less after a stop
-        self._wire = Datagrams(robot, address)
+        token = security.token()
+        security.check_listening("the UDP server", address[0], lacks=() if token else ("a token",), insecure=insecure)
+        self._wire = Datagrams(robot, address, token)
         self.address, self.counters = self._wire.address, self._wire.counters
         self._newest = Newest(self.counters)
         self._state, self._reference = RecordBytes(robot.state_dtype()), RecordBytes(robot.reference_dtype())
@@ -262,6 +268,7 @@ class UdpServer:
         elif heard.address != self._controller:
             self._wire.send(Kind.BUSY, heard.address)
             return
+        self._wire.peer = heard.sender
         self._last_heard = time.monotonic()
         if not self._newest.take(heard):
             return

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import socket
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from wholebody import security
 from wholebody.channels import Reader, Writer
 from wholebody.channels.owned import Opened
 from wholebody.errors import BadBinding, MissingExtra
@@ -26,6 +28,8 @@ from wholebody.parameters.records import ControllerNames, Value, value_record
 Deliver = Callable[[Sequence[float]], None]
 LONGEST = 65507
 """Bytes of a datagram."""
+ON_THIS_MACHINE = {"listen/endpoints": ["tcp/127.0.0.1:0"], "scouting/multicast/interface": "lo"}
+"""How zenoh is configured, unless a file says otherwise."""
 
 
 class Closing(Protocol):
@@ -86,6 +90,7 @@ class Udp:
     def receive(self, topic: str, size: int, deliver: Deliver) -> Closing:
         """Listen, in a thread."""
         address = _address(topic)
+        security.check_listening(f"the parameter bound to udp:{topic}", address[0], lacks=("TLS", "a token"))
         end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
             end.bind(address)
@@ -147,14 +152,23 @@ class _Listening:
 
 
 class Zenoh:
-    """Zenoh: a topic is a key expression such as robot/right_hand/goal; peers find each other."""
+    """Zenoh: a topic is a key expression such as robot/right_hand/goal; peers of this machine find each other.
+
+    Beyond it they meet by a configuration of zenoh, with TLS and users, whose file ZENOH_CONFIG names.
+    """
 
     def __init__(self) -> None:
         try:
             import zenoh
         except ImportError:
             raise MissingExtra("eclipse-zenoh", "net") from None
-        self._session = zenoh.open(zenoh.Config())
+        if "ZENOH_CONFIG" in os.environ:
+            configuration = zenoh.Config.from_env()
+        else:
+            configuration = zenoh.Config()
+            for key, value in ON_THIS_MACHINE.items():
+                configuration.insert_json5(key, json.dumps(value))
+        self._session = zenoh.open(configuration)
 
     def receive(self, topic: str, size: int, deliver: Deliver) -> Closing:
         """Subscribe."""
@@ -190,7 +204,7 @@ def _address(topic: str) -> tuple[str, int]:
     host, colon, port = topic.rpartition(":")
     if not colon or not port.isdigit() or not 0 < int(port) < 65536:
         raise BadBinding(f"a udp topic is HOST:PORT, such as 127.0.0.1:9000, not '{topic}'")
-    return host or "0.0.0.0", int(port)
+    return host or "127.0.0.1", int(port)
 
 
 SLICE = 0.2

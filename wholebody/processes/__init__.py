@@ -12,6 +12,7 @@ HELP = {
     "behavior": "What it is to be able to do: a behaviour by name, or FILE.py:CLASS (docs/behaviors.md).",
     "endpoint": "Where other machines ask, HOST:PORT.",
     "folder": "Where to write the film.",
+    "insecure": "Any word: let others in without TLS and token.",
     "member": "Which part of the demo: robot, wave or nod.",
     "plan": "What to run, as `wholebody start` writes it.",
     "until": "The process with which this one ends.",

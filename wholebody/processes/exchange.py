@@ -26,8 +26,8 @@ def carrier(name: str, controller: str, bindings: str, *, ready: Ready) -> None:
         sleep_until_told()
 
 
-def gateway(endpoint: str, name: str = "", *, ready: Ready) -> None:
+def gateway(endpoint: str, name: str = "", insecure: str = "", *, ready: Ready) -> None:
     """Answer other machines until SIGTERM or SIGINT."""
-    with Gateway(endpoint):
+    with Gateway(endpoint, bool(insecure)):
         ready()
         sleep_until_told()

@@ -1,7 +1,7 @@
 """Bridge: mirrors channels between machines over zenoh, newest first; one bridge process per machine.
 
-The link is neither encrypted nor authenticated: who reaches the port can read what is exported and write what is
-imported. Use it on a network you trust, or through a tunnel (ssh -L, WireGuard).
+Who is let in can read what is exported and write what is imported: beyond this machine only with TLS and the token
+(wholebody.security).
 
 It runs beside the control loops and never in one: to them it is one more reader, which no writer waits for.
 """
@@ -52,11 +52,13 @@ class Bridge:
         exports: Iterable[str] = (),
         imports: Iterable[str] = (),
         rate: float = 1000.0,
+        insecure: bool = False,
     ) -> None:
         self._listen = [endpoint(one) for one in listen]
         self._connect = [endpoint(one) for one in connect]
         if not (0 < rate < math.inf):
             raise BridgeError(f"the rate is {rate} Hz; it must be more than 0")
+        self._insecure = insecure
         process = secrets.randbits(47) + 1
         self._exports = {name: Export(name, process, rate) for name in exports}
         self._imports = {name: Import(name) for name in imports}
@@ -83,7 +85,7 @@ class Bridge:
         """Open the link and begin to mirror; BridgeError if an endpoint cannot be listened on."""
         if self._session is not None:
             raise BridgeError("a bridge is started once")
-        self._session = session = open_link(self._listen, self._connect)
+        self._session = session = open_link(self._listen, self._connect, self._insecure)
         if self._exports:
             self._run(self._export, session)
             self._run(self._export_bulk, session)

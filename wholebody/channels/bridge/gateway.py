@@ -4,8 +4,7 @@ A service's channels are not mirrored newest first, as a Bridge does: nothing ma
 machine asks for what came after the last message that it has; whatever is lost on the way is asked for again, as long
 as the channel keeps it. A request is put once, and the services kit sends it again until it is acknowledged.
 
-The link is neither encrypted nor authenticated: who reaches the port can ask all that can be asked on the machine. Use
-it on a network you trust.
+Who is let in can ask all that can be asked on the machine: beyond it, only with TLS and the token (wholebody.security).
 """
 
 from __future__ import annotations
@@ -75,10 +74,10 @@ class Gateway:
         ...
     """
 
-    def __init__(self, listen: str) -> None:
+    def __init__(self, listen: str, insecure: bool = False) -> None:
         import zenoh
 
-        self._session = open_link(listen=[endpoint(listen)])
+        self._session = open_link(listen=[endpoint(listen)], insecure=insecure)
         self._pool = ThreadPoolExecutor(POLLS, "gateway")
         self._local = threading.local()
         self._lock = threading.Lock()

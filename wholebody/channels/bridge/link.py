@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import struct
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from wholebody import security
 from wholebody.channels import _ring
-from wholebody.errors import BridgeError, MissingExtra
+from wholebody.errors import BridgeError, MissingExtra, NotSecured
 
 if TYPE_CHECKING:
     import zenoh
 
+USER = "wholebody"
+"""Whose password the token is, for zenoh."""
 # A link slower than its messages must drop them, not queue them: so all buffers on the way are small.
 _CONFIGURATION: dict[str, Any] = {
     "mode": "peer",
@@ -36,29 +41,85 @@ _CONFIGURATION: dict[str, Any] = {
 }
 
 
-def open_link(listen: Iterable[str] = (), connect: Iterable[str] = ()) -> zenoh.Session:
-    """Open a session at endpoints; BridgeError if one cannot be listened on. It connects again and again, for ever."""
+def open_link(listen: Iterable[str] = (), connect: Iterable[str] = (), insecure: bool = False) -> zenoh.Session:
+    """Open a session at endpoints; BridgeError if one cannot be listened on. It connects again and again, for ever.
+
+    Beyond this machine it is encrypted, and both sides show that they know the token (wholebody.security), unless
+    `insecure`; NotSecured if there are no keys.
+    """
     try:
         import zenoh
     except ImportError as error:
         raise MissingExtra("eclipse-zenoh", "net") from error
     zenoh.init_log_from_env_or("error")
-    configuration, listening = zenoh.Config(), list(listen)
-    endpoints = {"listen/endpoints": listening, "connect/endpoints": list(connect)}
-    for key, value in {**_CONFIGURATION, **endpoints}.items():
-        configuration.insert_json5(key, json.dumps(value))
-    try:
-        return zenoh.open(configuration)
-    except zenoh.ZError as error:
-        raise _refused(str(error), listening) from error
+    listening = [_listening(each, insecure) for each in listen]
+    connecting = [_connecting(each, insecure) for each in connect]
+    endpoints = {"listen/endpoints": listening, "connect/endpoints": connecting}
+    encrypted = any(each.startswith("tls/") for each in (*listening, *connecting))
+    configuration = zenoh.Config()
+    with _protection(encrypted) as protection:
+        for key, value in {**_CONFIGURATION, **endpoints, **protection}.items():
+            configuration.insert_json5(key, json.dumps(value))
+        try:
+            return zenoh.open(configuration)
+        except zenoh.ZError as error:
+            raise _refused(str(error), listening) from error
+
+
+def _listening(where: str, insecure: bool) -> str:
+    """An endpoint to listen at, with TLS if others can reach it."""
+    host, ours = where[4:].rpartition(":")[0], security.keys()
+    if where.startswith("tls/"):
+        if not ours.can_listen:
+            raise NotSecured(f"there are no keys in {security.folder()} to listen at {where} with: wholebody keys make")
+        return where
+    lacks = () if ours.can_listen and not insecure else ("TLS", "a token")
+    others = security.check_listening("the link between machines", host, lacks=lacks, insecure=insecure)
+    return f"tls/{where[4:]}" if others and not lacks else where
+
+
+def _connecting(where: str, insecure: bool) -> str:
+    """An endpoint to connect to, with TLS if it is another machine's and we have its certificate and the token."""
+    host, ours = where[4:].rpartition(":")[0], security.keys()
+    if where.startswith("tls/"):
+        if not ours.can_connect:
+            raise NotSecured(f"{security.folder()} lacks robot.pem or token, to connect to {where}; copy them there")
+        return where
+    if security.is_loopback(host):
+        return where
+    if ours.can_connect and not insecure:
+        return f"tls/{where[4:]}"
+    security.say_insecure(f"the link to {where} has neither TLS nor a token")
+    return where
+
+
+@contextlib.contextmanager
+def _protection(encrypted: bool) -> Iterator[dict[str, Any]]:
+    """What zenoh has to know of our keys; it wants the token in a file, which is ours alone and goes again."""
+    if not encrypted:
+        yield {}
+        return
+    ours = security.keys()
+    tls = {"root_ca_certificate": str(ours.certificate), "listen_certificate": str(ours.certificate)}
+    if ours.key is not None:
+        tls["listen_private_key"] = str(ours.key)
+    else:
+        del tls["listen_certificate"]
+    with tempfile.NamedTemporaryFile("w", prefix="wholebody-") as known:  # 0600
+        known.write(f"{USER}:{ours.token}\n")
+        known.flush()
+        login = {"user": USER, "password": ours.token, "dictionary_file": known.name}
+        yield {f"transport/link/tls/{key}": value for key, value in tls.items()} | {
+            f"transport/auth/usrpwd/{key}": value for key, value in login.items()
+        }
 
 
 def endpoint(text: str) -> str:
-    """Return what zenoh calls the endpoint: tcp/HOST:PORT."""
-    match = re.fullmatch(r"(?:tcp/)?([^\s/#?:]+|\[[0-9a-fA-F:.%\w]+\]):(\d{1,5})", text.strip())
-    if match is None or not 0 < int(match[2]) < 65536:
+    """Return what zenoh calls the endpoint: tcp/HOST:PORT, or tls/HOST:PORT if it was typed like that."""
+    match = re.fullmatch(r"(tcp/|tls/)?([^\s/#?:]+|\[[0-9a-fA-F:.%\w]+\]):(\d{1,5})", text.strip())
+    if match is None or not 0 < int(match[3]) < 65536:
         raise BridgeError(f"'{text}' is no endpoint; give HOST:PORT, such as 192.168.1.5:7447 or 0.0.0.0:7447")
-    return f"tcp/{match[1]}:{match[2]}"
+    return f"{match[1] or 'tcp/'}{match[2]}:{match[3]}"
 
 
 def _refused(reason: str, listen: list[str]) -> BridgeError:

@@ -8,7 +8,7 @@ import ssl
 import time
 from pathlib import Path
 
-from wholebody import messages, robots
+from wholebody import messages, robots, security
 from wholebody.behaviors.arms import hands
 from wholebody.channels import Channel
 from wholebody.channels.owned import Opened
@@ -65,19 +65,16 @@ def users_of(file: Path | None) -> list[User]:
     return read_users(file) if file is not None else []
 
 
-def encryption(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
-    """TLS with a certificate, or none."""
-    if certificate is None:
-        if key is not None:
-            raise BadConfiguration("a key without a certificate encrypts nothing; give --certificate too")
+def encryption(certificate: Path | None, key: Path | None, host: str = "127.0.0.1") -> ssl.SSLContext | None:
+    """TLS with a certificate; without one, beyond this machine, with that of the robot's keys, if there is one."""
+    if certificate is not None:
+        return security.server_context(certificate, key)
+    if key is not None:
+        raise BadConfiguration("a key without a certificate encrypts nothing; give --certificate too")
+    ours = security.keys()
+    if ours.certificate is None or ours.key is None or security.is_loopback(host):
         return None
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        context.load_cert_chain(certificate, key)
-    except (OSError, ssl.SSLError) as error:
-        raise BadConfiguration(f"{certificate} and its key cannot be used: {error}") from error
-    return context
+    return security.server_context(ours.certificate, ours.key)
 
 
 def new_user(name: str, role: str) -> tuple[str, str]:
