@@ -1,6 +1,5 @@
 """Start, stop, status: the processes of a robot."""
 
-import configparser
 import grp
 import json
 import os
@@ -252,18 +251,3 @@ def test_a_robot_is_started_for_a_group_and_says_who_may_move_it(channels_folder
     refused = wholebody("start", "--driver", "loopback", "--name", "other", "--group", "gamse", check=False)
     assert refused.returncode == 1
     assert "no group 'gamse'; closest: 'games'" in refused.stderr
-
-
-def test_the_service_starts_it_in_the_foreground_with_real_time_rights():
-    text = wholebody("start", "--driver", "full:buses=can0,can1", "--group", "games", "--readable", "--service").stdout
-    unit = configparser.ConfigParser(strict=False)
-    unit.optionxform = str
-    unit.read_string(text)
-    command = unit["Service"]["ExecStart"]
-    assert command.startswith(sys.executable)
-    assert "start hubo2plus --driver hubo_can:buses=can0,can1" in command
-    assert "--foreground" in command
-    assert "--group games --readable" in command
-    assert unit["Service"]["Restart"] == "on-failure"
-    assert int(unit["Service"]["LimitRTPRIO"]) > 50
-    assert daemon() is None, "it only prints"

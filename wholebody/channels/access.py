@@ -48,7 +48,7 @@ def grant(group: str = "", readable: bool = False) -> Access:
     found = folder.stat()
     mode, number = stat.S_IMODE(found.st_mode) & ~0o002, found.st_gid
     if group or readable:
-        number = _group_number(group) if group else number
+        number = group_number(group) if group else number
         mode = PRIVATE | (GROUP | STICKY if group else 0) | (READABLE if readable else 0)
     if (mode, number) != (stat.S_IMODE(found.st_mode), found.st_gid):
         _change(folder, mode, number, group)
@@ -93,7 +93,8 @@ def _change_channel(path: Path, mode: int, number: int) -> None:
         os.close(file)
 
 
-def _group_number(name: str) -> int:
+def group_number(name: str) -> int:
+    """The number of a group of this machine; UnknownName if there is none."""
     try:
         return grp.getgrnam(name).gr_gid
     except KeyError:

@@ -20,7 +20,7 @@ from wholebody.errors import BadConfiguration, WholebodyError
 
 KIND = "commands"
 PANELS = {
-    "Robots": ("demo", "start", "stop", "stop-button", "status", "read", "console", "robots", "drivers"),
+    "Robots": ("demo", "start", "stop", "stop-button", "service", "status", "read", "console", "robots", "drivers"),
     "Controllers": ("run", "check", "params", "get", "set", "filter", "walk", "crawl", "sim"),
     "Motions": ("motion", "teach"),
     "Operators": ("page", "rcp"),

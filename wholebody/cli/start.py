@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import signal
-import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -19,7 +18,7 @@ from wholebody.cli import options
 from wholebody.drivers.names import default_name
 from wholebody.errors import HardwareError, RobotTaken
 from wholebody.operator.monitor.watcher import Watcher
-from wholebody.processes import lifecycle, main
+from wholebody.processes import lifecycle, logs, main
 from wholebody.processes.launch_plan import LaunchPlan, filter_request
 from wholebody.processes.registry import DAEMON, Role, plan_of, process_of
 from wholebody.realtime import has_ended, when_told
@@ -54,7 +53,6 @@ def start(
     readable: Annotated[
         bool, typer.Option("--readable", help="Everybody on this machine may read its channels.")
     ] = False,
-    service: Annotated[bool, typer.Option("--service", help="Print a systemd unit that starts it, and end.")] = False,
 ) -> None:
     """Start a robot: one process owns it, any number of controllers may move it.
 
@@ -69,29 +67,25 @@ def start(
 
     It runs in the background until `wholebody stop`. It belongs to the user who owns the folder of channels.
     """
-    plan = LaunchPlan.make(
-        name or default_name(),
+    plan = checked_plan(
         robot,
         driver,
-        physics,
+        name,
         period=period,
         fast=fast,
+        physics=physics,
         scene=scene,
         self_collision=self_collision,
         filter=filter,
         misses_allowed=misses_allowed,
         on_miss=on_miss,
-        behaviors=tuple(str(Path(each).resolve()) if plugins.is_in_file(each) else each for each in behavior or ()),
+        behavior=behavior,
         guard=guard,
     )
-    loaded = checked(plan)
-    if service:
-        print(unit(plan, group, readable))
-        return
     who = access.grant(group, readable)
     roles = roles_to_begin(plan)
     if process_of(DAEMON, plan.name) is None:
-        lifecycle.sweep(plan.name, loaded)
+        lifecycle.sweep(plan.name, robots.load(plan.robot))
     if foreground:
         stay(plan, roles)
         return
@@ -100,11 +94,20 @@ def start(
         console.print(f"{who}; only the owner of {directory.folder()} can change that", markup=False)
 
 
-def checked(plan: LaunchPlan) -> Robot:
-    """The robot of a plan; what is wrong with the plan is said before anything begins."""
+def checked_plan(
+    robot: str = "",
+    driver: str = "virtual",
+    name: str = "",
+    *,
+    physics: bool | None = None,
+    behavior: list[str] | None = None,
+    **more: Any,
+) -> LaunchPlan:
+    """What is to run, by the options of `start`; all that is wrong with it is said before anything begins."""
+    own = tuple(str(Path(each).resolve()) if plugins.is_in_file(each) else each for each in behavior or ())
+    plan = LaunchPlan.make(name or default_name(), robot, driver, physics, behaviors=own, **more)
     plan.contract  # noqa: B018 - checks it
-    loaded = robots.load(plan.robot)
-    check_behaviors(plan, loaded)
+    check_behaviors(plan, robots.load(plan.robot))
     if plan.filter:
         filter_request(plan.filter)
     if plan.scene != "flat":
@@ -115,7 +118,7 @@ def checked(plan: LaunchPlan) -> Robot:
         from wholebody.simulation.jamming import check_choice
 
         check_choice(plan.self_collision)
-    return loaded
+    return plan
 
 
 def roles_to_begin(plan: LaunchPlan) -> list[Role]:
@@ -128,6 +131,16 @@ def roles_to_begin(plan: LaunchPlan) -> list[Role]:
         )
     companion = lifecycle.companion_to_begin(plan)
     return [role for role in (companion, None if running else DAEMON) if role is not None]
+
+
+def planned(words: Sequence[str]) -> tuple[LaunchPlan, str, bool]:
+    """What `wholebody start` with these words would run, for which group, and whether others may read it."""
+    app = typer.Typer()
+    app.command()(start)
+    given = typer.main.get_command(app).make_context("wholebody start", list(words)).params
+    group, readable = given.pop("group"), given.pop("readable")
+    del given["foreground"]
+    return checked_plan(**given), group, readable
 
 
 def check_behaviors(plan: LaunchPlan, robot: Robot) -> None:
@@ -143,7 +156,7 @@ def detach(plan: LaunchPlan, roles: list[Role]) -> None:
     """Begin the processes, wait for the first state, and say what to type next."""
     log = lifecycle.log_file(plan.name)
     if DAEMON in roles:
-        log.unlink(missing_ok=True)
+        logs.rotate(log)
     children: list[lifecycle.Child] = []
     try:
         for role in roles:
@@ -218,38 +231,6 @@ def _described(plan: LaunchPlan) -> str:
 
 def _name_option(plan: LaunchPlan) -> str:
     return "" if plan.name == default_name() else f" --name {plan.name}"
-
-
-def unit(plan: LaunchPlan, group: str = "", readable: bool = False) -> str:
-    """A systemd unit that starts the robot with the machine."""
-    command = [sys.executable, "-m", "wholebody.cli", "start", plan.robot, "--driver", plan.driver]
-    command += ["--name", plan.name, "--period", f"{plan.period:g}", "--foreground"]
-    command += ["--filter", plan.filter] if plan.filter else []
-    command += ["--scene", plan.scene] if plan.scene != "flat" else []
-    command += ["--self-collision", plan.self_collision] if plan.self_collision != "usual" else []
-    command += ["--misses-allowed", str(plan.misses_allowed), "--on-miss", plan.on_miss]
-    command += ["--fast"] if plan.fast else []
-    command += [word for each in plan.behaviors for word in ("--behavior", each)]
-    command += ["--group", group] if group else []
-    command += ["--readable"] if readable else []
-    if plan.physics != (plan.behind == "simulator"):
-        command += ["--physics" if plan.physics else "--no-physics"]
-    return f"""\
-# Put this into /etc/systemd/system/wholebody-{plan.name}.service, then: systemctl enable --now wholebody-{plan.name}
-[Unit]
-Description=The robot '{plan.name}': {plan.robot}, {plan.behind}
-After=network.target
-
-[Service]
-ExecStart={shlex.join(command)}
-KillMode=mixed
-Restart=on-failure
-RestartSec=1
-LimitRTPRIO=99
-LimitMEMLOCK=infinity
-
-[Install]
-WantedBy=multi-user.target"""
 
 
 def stop(name: options.Name = "") -> None:

@@ -13,6 +13,7 @@ HELP = {
     "endpoint": "Where other machines ask, HOST:PORT.",
     "folder": "Where to write the film.",
     "insecure": "Any word: let others in without TLS and token.",
+    "log": "The file that what it says goes into, which is to be kept small.",
     "member": "Which part of the demo: robot, wave or nod.",
     "plan": "What to run, as `wholebody start` writes it.",
     "until": "The process with which this one ends.",

@@ -132,6 +132,7 @@ def spawn(role: Role, *, log: Path | None = None, stays: bool = False, **options
         if log is not None:
             _make_log_folder(log.parent)
             output = stack.enter_context(log.open("ab"))
+            words += ["--log", str(log)]
         process = subprocess.Popen(
             [sys.executable, "-m", "wholebody.processes", role.name, *words],
             stdin=subprocess.DEVNULL,

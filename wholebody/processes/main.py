@@ -12,7 +12,7 @@ from typing import Any
 
 from wholebody.drivers.names import default_name
 from wholebody.errors import WholebodyError
-from wholebody.processes import HELP
+from wholebody.processes import HELP, logs
 from wholebody.processes.launch_plan import LaunchPlan
 from wholebody.processes.registry import ROLES, Registration, Role, robot_of
 from wholebody.realtime import end_with
@@ -43,6 +43,8 @@ def _run(role: Role, function: Callable[..., None], given: dict[str, Any]) -> No
     """Enter the registry, and run."""
     if until := given.pop("until"):
         end_with(until)
+    if log := given.pop("log"):
+        logs.keep_small(log)
     warnings.showwarning = lambda message, *_: speaker(role.name)(str(message))
     plan: LaunchPlan | None = given.get("plan")
     name = plan.name if plan else given.get("name") or default_name()
@@ -73,6 +75,7 @@ def _options(role: Role, function: Callable[..., None]) -> argparse.ArgumentPars
                 default=None if required else each.default,
                 help=HELP.get(each.name),
             )
+    parser.add_argument("--log", type=Path, metavar="FILE", help=HELP["log"])
     parser.add_argument("--until", type=int, default=0, metavar="PROCESS", help=HELP["until"])
     return parser
 
