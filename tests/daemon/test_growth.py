@@ -31,7 +31,7 @@ def cycles(rig, leak=None):
     with StopInput("", "button", within=10.0) as button:
         rig.put("mover", {"RSP": 0.0})
         for look in range(LOOKS):
-            rig.put(f"visitor {look % 5}", {"REB": 0.0}, period=0.05, lease=look % 2 == 0)
+            rig.put(f"visitor-{look % 5}", {"REB": 0.0}, period=0.05, lease=look % 2 == 0)
             button.beat()
             rig.ask(Verb.FILTER, "RSP", Filter.SMOOTH, 2.0 + look % 5)
             rig.ask(Verb.STOP)
