@@ -78,6 +78,7 @@ WholebodyError
 └── MissingExtra             (ImportError)        an optional library is not installed
 
 ChannelRenewed               (RuntimeWarning)     a channel that was pulled away is made anew
+NetworkWarning               (RuntimeWarning)     other machines can reach what is meant for this one alone
 RealtimeWarning              (RuntimeWarning)     real-time scheduling is not permitted; all still works
 RobotWarning                 (UserWarning)        a robot description that could safely be repaired
 UnknownJointWarning          (UserWarning)        a reference to a joint that this robot lacks
@@ -473,6 +474,10 @@ def requirements(extra: str) -> list[str]:
 
 class ChannelRenewed(RuntimeWarning):
     """A channel that was truncated, replaced, removed or damaged is made anew."""
+
+
+class NetworkWarning(RuntimeWarning):
+    """Other machines can reach what is meant for this one alone."""
 
 
 class RealtimeWarning(RuntimeWarning):

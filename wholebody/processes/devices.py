@@ -5,6 +5,7 @@ Boards and servos announce where they can be reached on the channel robot.boards
 
 from __future__ import annotations
 
+import math
 import warnings
 import zlib
 from collections.abc import Callable, Sequence
@@ -93,7 +94,40 @@ def _can_boards(plan: LaunchPlan, robot: Robot, announce: Announce) -> None:
     run_boards(robot, _plant(plan, robot), name)
 
 
-SERVED: dict[str, Callable[[LaunchPlan, Robot, Announce], None]] = {"dynamixel": _servos, "hubo_can": _can_boards}
+def _unitree(plan: LaunchPlan, robot: Robot, announce: Announce) -> None:
+    """A G1 on its DDS topics: of whoever speaks them on an interface, or without one of this robot's driver alone.
+
+    Without physics asked for it hangs in its gantry, as other boards' joints hang in a stand.
+    """
+    from wholebody.drivers.unitree.dds import LOOPBACK, Participant
+    from wholebody.drivers.unitree.motors import Motors
+    from wholebody.drivers.unitree.simulated import PERIOD, SimulatedG1
+    from wholebody.simulation import Simulation
+    from wholebody.simulation.gantry import Gantry
+
+    options = plan.choice.options
+    domain, interface = int(options.get("domain", 0)), options.get("interface", "")
+    tag = "" if interface else bus_name(plan)
+    say = speaker("boards")
+    with (
+        Participant(interface or LOOPBACK, domain, tag) as participant,
+        Simulation(robot, plan.scene, control_period=PERIOD) as simulation,
+    ):
+        hangs = plan.gantry if plan.physics else math.inf
+        body = Gantry(simulation, hangs, say) if hangs else simulation
+        device = SimulatedG1(robot, Motors.of(robot, options.get("motors", "")), body, participant, say)
+        if isinstance(body, Gantry):
+            body.begins = lambda: device.is_stiff
+        announce(tag, (domain,))
+        device.run(until_told())
+        say(f"{device.received} commands, {device.bad} dropped")
+
+
+SERVED: dict[str, Callable[[LaunchPlan, Robot, Announce], None]] = {
+    "dynamixel": _servos,
+    "hubo_can": _can_boards,
+    "unitree": _unitree,
+}
 
 
 def _plant(plan: LaunchPlan, robot: Robot) -> Plant | None:

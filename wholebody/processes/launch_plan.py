@@ -14,7 +14,12 @@ from wholebody.messages import Filter
 
 USUAL_ROBOTS = ("hubo2plus", "minihubo")
 """Of these the first whose description names the driver that is asked for, if nobody says which robot."""
-COMPANIONS = {"simulator": ("simulator", ""), "hubo_can": ("boards", "buses"), "dynamixel": ("boards", "devices")}
+COMPANIONS = {
+    "simulator": ("simulator", ""),
+    "hubo_can": ("boards", "buses"),
+    "dynamixel": ("boards", "devices"),
+    "unitree": ("boards", "interface"),
+}
 """Drivers beside which the daemon needs a process: its role, and the option that names a real device instead."""
 NOT_IN_A_DAEMON = ("simulation", "daemon")
 """Drivers for `wholebody run` alone: physics in the process of the loop, and the daemon itself."""
@@ -36,6 +41,7 @@ class LaunchPlan:
     self_collision: str = "usual"  # which links of a simulated robot collide with each other
     fast: bool = False  # than real time, if nobody needs real time
     filter: str = ""  # for all joints, as one types it: smooth 20
+    gantry: float = 0.0  # s that a simulated G1 hangs after its first command; 0: it stands
     misses_allowed: int = Contract.misses_allowed
     on_miss: str = str(Contract.on_miss)
     behaviors: tuple[str, ...] = ()  # that are begun with it, by name or as FILE.py:Class
