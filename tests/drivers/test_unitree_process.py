@@ -112,6 +112,7 @@ def test_our_daemon_moves_it_in_its_gantry_and_when_killed_leaves_it_damped(devi
     wait_for(lambda: said("its joints are damped"))
 
 
+@pytest.mark.filterwarnings("ignore::wholebody.errors.RobotWarning")
 def test_the_driver_keeps_every_law_on_our_simulated_g1(file):
     assert [each for each in check_driver("unitree", str(file), period=0.002) if not each.passed] == []
 
