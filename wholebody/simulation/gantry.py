@@ -51,7 +51,8 @@ class Gantry:
         self._tied = [above + turn @ (side * left) for side in (ASIDE, -ASIDE)]
         self._stiffness = robot.mass * GRAVITY / GIVE / 2  # of one rope
         self._damping = math.sqrt(self._stiffness * robot.mass / 2)
-        simulation.reset(base=_raised(base))
+        base[2, 3] += HEIGHT
+        simulation.reset(base=Placement.of(base))
         self._before = self._points()
         self._anchors = [point + GIVE * UP for point in self._before]
         self._weight, self._since, self._stands = robot.mass * GRAVITY, math.nan, math.nan
@@ -118,11 +119,3 @@ def _shoulders(robot: Robot) -> str:
     """The link that bears the arms: the last of the torso; of a robot without one its root."""
     torso = robot.groups.get("torso", ())
     return robot.joint(torso[-1]).child if torso else robot.root
-
-
-def _raised(base: Array) -> Placement:
-    """A base, HEIGHT above where it is, upright as it is."""
-    x, y, z = base[:3, 3]
-    yaw = math.atan2(base[1, 0], base[0, 0])
-    pitch = -math.asin(max(-1.0, min(1.0, base[2, 0])))
-    return Placement((x, y, z + HEIGHT), (math.atan2(base[2, 1], base[2, 2]), pitch, yaw))

@@ -137,7 +137,8 @@ class Message:
         begin, end = topic.motors // 4, (topic.motors + topic.layout["motor"].itemsize) // 4
         self.motors: npt.NDArray[np.float32] = self.words[begin:end].view("<f4").reshape(MOTORS, -1)
         self._mode_words = self.words[begin:end].reshape(MOTORS, -1)[:, 0]
-        self.modes: npt.NDArray[np.uint8] = self.record["motor"]["mode"]
+        self.rows: Any = self.record["motor"]  # the same by name
+        self.modes: npt.NDArray[np.uint8] = self.rows["mode"]
         self.wire = np.zeros(topic.size, np.uint8)
         self._struct, self._wire = memory.view(np.uint8).data, self.wire.data
 

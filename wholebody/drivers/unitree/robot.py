@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from wholebody.drivers import simulated_devices
 from wholebody.drivers.interface import Answer
@@ -28,7 +29,7 @@ from wholebody.drivers.unitree.motors import Motors
 from wholebody.errors import BadPeriod, NoRobot, RobotTaken
 from wholebody.messages import ALL_JOINTS, Measured, MeasuredMotion, Mode, Reference, State, Status, Verb
 from wholebody.parameters.parameter import Bounds, Unit
-from wholebody.robots.robot import Robot
+from wholebody.robots.robot import Array, Robot
 
 LONGEST_PERIOD = 0.02
 """s; our simulated G1 takes a client that says nothing for 35 ms for dead"""
@@ -100,14 +101,21 @@ class UnitreeRobot:
         if own_gains:
             self._take_gains(robot)
         self._on = np.ones(n, bool)
+        self._flags = self._status_flags()
         self._load, self._borne = np.zeros(n), np.zeros(n)  # N·m: what joints bear, and did where they were taken
         self._strongest = np.array([joint.effort for joint in robot.moving])
         self._wanted = np.zeros((n, 5), np.float32)  # position, velocity, effort, stiffness, damping
+        self._new = np.zeros_like(self._wanted)
+        self._modes, self._used = b"", list[npt.NDArray[np.bool_] | None]()
         self._command, self._state, self._arrived = Message(LOW_COMMAND), Message(LOW_STATE), Message(LOW_STATE)
         self._moved = np.zeros(n, bool)
         self._moved[motors.joints] = True
         self._heard = 0.0
         self._told = False  # whether a command was sent since the last read
+
+    def _status_flags(self) -> npt.NDArray[np.uint32]:
+        on = self._on[self.motors.joints]
+        return np.where(on, _READY, int(Status.HOMED)).astype(np.uint32)
 
     def _take_gains(self, robot: Robot) -> None:
         for joint, name in enumerate(robot.joint_names):
@@ -122,18 +130,18 @@ class UnitreeRobot:
         if not self._told:
             self._send()
         self._told = False
-        joints, motors = self.motors.joints, self.motors.motors
-        moving, record = self._state.motors[motors], self._state.record
+        joints, motors, rows = self.motors.joints, self.motors.motors, self._state.rows
+        moving = self._state.motors[motors]
         state.position[joints], state.velocity[joints] = moving[:, OF_STATE.position], moving[:, OF_STATE.velocity]
         state.acceleration[joints], state.effort[joints] = moving[:, 3], moving[:, OF_STATE.effort]
-        rows = record["motor"]
         state.temperature[joints] = rows["temperature"].max(axis=1)[motors]
-        status = np.where(self._on[joints], _READY, int(Status.HOMED)).astype(np.uint32)
-        status[rows["faults"][motors] != 0] |= np.uint32(Status.DRIVER_FAULT)
         fresh = now - self._heard < STALE
-        if not fresh:
-            status |= np.uint32(Status.ENCODER_ERROR)
-        state.status[joints], state.measured[joints] = status, MEASURED if fresh else 0
+        status = self._flags if fresh else self._flags | np.uint32(Status.ENCODER_ERROR)
+        faults = rows["faults"][motors]
+        state.status[joints] = (
+            np.where(faults, status | np.uint32(Status.DRIVER_FAULT), status) if faults.any() else status
+        )
+        state.measured[joints] = MEASURED if fresh else 0
         self._fill_imu(state, fresh)
 
     def _fill_imu(self, state: State, fresh: bool) -> None:
@@ -152,21 +160,38 @@ class UnitreeRobot:
 
     def write(self, reference: Reference) -> None:
         """Command the joints of the mask; the others go on with what they had."""
-        mode, mask = reference.mode, reference.mask
-        impedance = mode == Mode.IMPEDANCE
-        position = impedance | (mode == Mode.POSITION)
-        new = np.zeros_like(self._wanted)
-        for column, values, used in (
-            (0, reference.position, position),
-            (1, reference.velocity, impedance | (mode == Mode.VELOCITY)),
-            (2, np.where(mode == Mode.POSITION, self._borne, reference.effort), mode != Mode.VELOCITY),
-            (3, np.where(impedance, reference.stiffness, self._stiffness), position),
-            (4, np.where(impedance, reference.damping, self._damping), mode != Mode.EFFORT),
-        ):
-            np.copyto(new[:, column], values, where=used, casting="same_kind")
-        follows = mask & np.isfinite(new).all(axis=1)
+        modes = reference.mode.tobytes()
+        if modes != self._modes:
+            self._modes = modes
+            self._choose(reference.mode)
+        new = self._new
+        for column, values, used in zip(new.T, self._given(reference), self._used, strict=True):
+            if used is not None:
+                np.copyto(column, values, where=used, casting="same_kind")
+        follows = np.isfinite(new).all(axis=1)
+        follows &= reference.mask
         np.copyto(self._wanted, new, where=follows[:, None])
         self._send()
+
+    @staticmethod
+    def _given(reference: Reference) -> tuple[Array, ...]:
+        return reference.position, reference.velocity, reference.effort, reference.stiffness, reference.damping
+
+    def _choose(self, mode: npt.NDArray[np.integer]) -> None:
+        """Which joints follow which number of a reference in these modes, and what the others are told in its place."""
+        impedance, position = mode == Mode.IMPEDANCE, mode == Mode.POSITION
+        used = (
+            impedance | position,
+            impedance | (mode == Mode.VELOCITY),
+            impedance | (mode == Mode.EFFORT),
+            impedance,
+            impedance,
+        )
+        self._used = [each if each.any() else None for each in used]
+        self._new[:, :2] = 0.0
+        self._new[:, 2] = np.where(position, self._borne, 0.0)
+        self._new[:, 3] = np.where(position, self._stiffness, 0.0)
+        self._new[:, 4] = np.where(mode == Mode.EFFORT, 0.0, self._damping)
 
     def stop(self) -> None:
         """Hold every joint where it was last seen."""
@@ -185,6 +210,7 @@ class UnitreeRobot:
             chosen = np.isin(np.arange(len(self._on)), joints)
             self._hold(chosen & ~self._on)
             self._on[joints] = on
+            self._flags = self._status_flags()
             return Answer(True, "switched on, held where they are" if on else "switched off: limp")
         if verb is Verb.STATUS:
             return self._tell(int(joints[0]))
@@ -254,6 +280,7 @@ class UnitreeRobot:
         """Want joints where they were last seen, with the effort that they bear."""
         which = which & self._moved
         np.copyto(self._borne, np.clip(self._load, -self._strongest, self._strongest), where=which)
+        self._modes = b""  # what joints are told with a position is to be chosen anew
         held = np.zeros_like(self._wanted)
         held[self.motors.joints, 0] = self._state.motors[self.motors.motors, OF_STATE.position]
         held[:, 2], held[:, 3], held[:, 4] = self._borne, self._stiffness, self._damping
