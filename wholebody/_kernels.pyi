@@ -492,3 +492,47 @@ def quadratic_velocity_range(
 
 def quadratic_closing_range(distance: float, rate: float, least: float, braking: float, period: float, /) -> float:
     """The least rate after a period."""
+
+# drivers/unitree
+def unitree_pack(message: _Bytes, wire: _Bytes, /) -> None:
+    """A LowCmd or LowState, its check sum put in, on the wire."""
+
+def unitree_unpack(message: _Bytes, wire: _Bytes, /) -> bool:
+    """The same from the wire; whether its check sum is right."""
+
+def unitree_choose(
+    position: _Numbers,
+    velocity: _Numbers,
+    effort: _Numbers,
+    stiffness: _Numbers,
+    damping: _Numbers,
+    mode: _Bytes,
+    mask: _Flags,
+    own: _Numbers,
+    chosen: _Numbers,
+    /,
+) -> None:
+    """What joints of the mask are told, joints x 5, by mode; own: stiffness, damping, effort of those at a position."""
+
+def unitree_command(chosen: _Numbers, on: _Flags, joints: _Integers, motors: _Integers, command: _Bytes, /) -> None:
+    """What was chosen, in a LowCmd."""
+
+def unitree_measure(
+    state: _Bytes,
+    joints: _Integers,
+    motors: _Integers,
+    share: float,
+    position: _Numbers,
+    velocity: _Numbers,
+    acceleration: _Numbers,
+    effort: _Numbers,
+    temperature: _Numbers,
+    load: _Numbers,
+    /,
+) -> int:
+    """The joints of a LowState; load takes a share of the newest effort. How many motors have faults."""
+
+def unitree_imu(
+    state: _Bytes, orientation: _Numbers, angular_velocity: _Numbers, linear_acceleration: _Numbers, /
+) -> bool:
+    """What the IMU of a LowState says; False if its quaternion is none."""

@@ -86,6 +86,11 @@ uint8_t *given_bytes(Given *given, int index, Py_ssize_t count, const char *name
     return take(given, index, BYTES, count, false, name);
 }
 
+uint8_t *given_written_bytes(Given *given, int index, Py_ssize_t count, const char *name)
+{
+    return take(given, index, BYTES, count, true, name);
+}
+
 Py_ssize_t given_count(const Given *given)
 {
     if (given->failed)

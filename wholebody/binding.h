@@ -53,6 +53,7 @@ int64_t *given_written_integers(Given *given, int index, Py_ssize_t count, const
 uint8_t *given_flags(Given *given, int index, Py_ssize_t count, const char *name);
 uint8_t *given_written_flags(Given *given, int index, Py_ssize_t count, const char *name);
 uint8_t *given_bytes(Given *given, int index, Py_ssize_t count, const char *name);
+uint8_t *given_written_bytes(Given *given, int index, Py_ssize_t count, const char *name);
 
 /* How many elements the array that was taken last has; 0 if something has failed. */
 Py_ssize_t given_count(const Given *given);
@@ -117,6 +118,7 @@ extern const Kernel quadratic_kernels[];
 extern const Kernel stabilizer_kernels[];
 extern const Kernel support_kernels[];
 extern const Kernel task_kernels[];
+extern const Kernel unitree_kernels[];
 extern const Kernel updater_kernels[];
 extern const Kernel wbosc_kernels[];
 

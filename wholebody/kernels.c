@@ -28,6 +28,7 @@ PyMODINIT_FUNC PyInit__kernels(void)
         stabilizer_kernels,
         support_kernels,
         task_kernels,
+        unitree_kernels,
         updater_kernels,
         wbosc_kernels,
     };

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from wholebody.drivers.unitree.low_level import LOW_COMMAND, LOW_STATE, MOTORS, Message, check_sum
+from wholebody.drivers.unitree.low_level import LOW_COMMAND, LOW_STATE, MOTORS, Message
 
 idl = pytest.importorskip("cyclonedds.idl", reason="cyclonedds is not installed")
 types = pytest.importorskip("cyclonedds.idl.types")
@@ -109,12 +109,6 @@ def state_of(random):
     return LowState([1, 2], 0, 5, 77, imu, motors, list(range(40)), [5, 6, 7, 8], 0)
 
 
-def test_the_check_sum_is_unitrees():
-    words = np.random.default_rng(1).integers(0, 2**32, 60, dtype=np.uint32)
-    assert check_sum(words) == crc_by_bits(words.tolist())
-    assert check_sum(np.array([1], "<u4")) == 0x04C11DB7 ^ crc_by_bits([0])  # it is linear
-
-
 def test_a_command_on_the_wire_is_byte_by_byte_what_cyclone_makes_of_unitrees_type():
     theirs, ours = command_of(np.random.default_rng(2))
     assert ours.pack().tobytes() == theirs.serialize()[4:]  # after the header that says how it is encoded
@@ -122,7 +116,7 @@ def test_a_command_on_the_wire_is_byte_by_byte_what_cyclone_makes_of_unitrees_ty
 
 def test_a_state_from_the_wire_says_what_unitrees_type_says():
     theirs, ours = state_of(np.random.default_rng(3)), Message(LOW_STATE)
-    ours.unpack(memoryview(theirs.serialize()[4:]))
+    ours.unpack(np.frombuffer(theirs.serialize()[4:], np.uint8))
     record = ours.record
     assert (record["tick"], record["mode_machine"], record["imu"]["temperature"]) == (77, 5, 33)
     assert record["imu"]["linear_acceleration"][2] == np.float32(9.81)
@@ -140,8 +134,8 @@ def test_of_a_hundred_messages_with_one_bit_changed_none_is_believed(topic):
     sent, heard = Message(topic), Message(topic)
     sent.motors[:, 1:] = random.normal(size=sent.motors[:, 1:].shape)
     for _ in range(100):
-        wire = bytearray(sent.pack().tobytes())
-        assert heard.unpack(memoryview(wire))
+        wire = sent.pack().copy()
+        assert heard.unpack(wire)
         at = int(random.integers(len(wire)))
         wire[at] ^= 1 << int(random.integers(8))
-        assert not heard.unpack(memoryview(wire)) or heard.pack().tobytes() == sent.pack().tobytes()  # only padding
+        assert not heard.unpack(wire) or heard.pack().tobytes() == sent.pack().tobytes()  # only padding

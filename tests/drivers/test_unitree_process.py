@@ -1,5 +1,6 @@
 """Our G1 before programs of others, and before our daemon: processes, real topics, real time."""
 
+import json
 import os
 import re
 import signal
@@ -115,6 +116,14 @@ def test_our_daemon_moves_it_in_its_gantry_and_when_killed_leaves_it_damped(devi
 @pytest.mark.filterwarnings("ignore::wholebody.errors.RobotWarning")
 def test_the_driver_keeps_every_law_on_our_simulated_g1(file):
     assert [each for each in check_driver("unitree", str(file), period=0.002) if not each.passed] == []
+
+
+def test_the_benchmark_finds_no_wrong_check_sum_sent_and_all_received():
+    pytest.importorskip("cyclonedds", reason="cyclonedds is not installed")
+    found = json.loads(wholebody("bench", "unitree", "--quick", "--json", timeout=200).stdout)
+    budgets = {each["name"]: each for each in found["budgets"]}
+    assert budgets["sent wrong"]["value"] == budgets["received wrong and not noticed"]["value"] == 0
+    assert {"CPU of driver / CPU of bare", "late driver / late sleeping", "until damped / 40 ms"} < set(budgets)
 
 
 def test_what_has_no_device_of_its_own_is_refused(file):

@@ -130,7 +130,11 @@ class Writer:
 
     def write(self, sample: npt.NDArray[np.uint8]) -> bool:
         """Publish a sample; False if that is not possible now."""
-        return bool(self._write(self._handle, sample.ctypes.data) >= 0)
+        return self.write_at(sample.ctypes.data)
+
+    def write_at(self, address: int) -> bool:
+        """The same of bytes at an address, which costs less than to ask an array where it is."""
+        return bool(self._write(self._handle, address) >= 0)
 
 
 class Reader:
@@ -139,13 +143,15 @@ class Reader:
     def __init__(self, handle: int, size: int) -> None:
         self._handle, self._take = handle, _library().dds_take
         self._memory = np.zeros((AT_ONCE, size), np.uint8)
-        self._samples = [row.data for row in self._memory]
+        self._samples = list(self._memory)
         self._places = (ctypes.c_void_p * AT_ONCE)(*(row.ctypes.data for row in self._memory))
         self._infos = (_SampleInfo * AT_ONCE)()
 
-    def take(self) -> Sequence[memoryview]:
+    def take(self) -> Sequence[npt.NDArray[np.uint8]]:
         """The samples that have come since the last call, the newest last; they are valid until the next call."""
         count = self._take(self._handle, self._places, self._infos, AT_ONCE, AT_ONCE)
+        if count <= 0:
+            return ()
         return [self._samples[each] for each in range(count) if self._infos[each].valid]
 
     def close(self) -> None:

@@ -12,12 +12,13 @@ CRC-32 with the polynomial 04C11DB7, begun with FFFFFFFF, over words of 32 bits 
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from wholebody import _kernels
 
 MOTORS = 35
 """Motors in a message; a G1 has 29 of them."""
@@ -116,15 +117,6 @@ class Topic:
 LOW_COMMAND = Topic("rt/lowcmd", "unitree_hg::msg::dds_::LowCmd_", _COMMAND, 4)
 LOW_STATE = Topic("rt/lowstate", "unitree_hg::msg::dds_::LowState_", _STATE, 72)
 
-_REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
-
-
-def check_sum(words: npt.NDArray[np.uint32]) -> int:
-    """The CRC of some words; zlib has the same one with all bits of a word in the opposite order."""
-    mirrored = words.byteswap().tobytes().translate(_REVERSED)
-    found = (zlib.crc32(mirrored) ^ 0xFFFFFFFF).to_bytes(4, "big")
-    return int.from_bytes(found.translate(_REVERSED), "little")
-
 
 class Message:
     """A LowCmd or LowState: `record` by name, `motors` as a table of floats, and to and from the wire."""
@@ -136,26 +128,17 @@ class Message:
         self.words: npt.NDArray[np.uint32] = memory.view("<u4")
         begin, end = topic.motors // 4, (topic.motors + topic.layout["motor"].itemsize) // 4
         self.motors: npt.NDArray[np.float32] = self.words[begin:end].view("<f4").reshape(MOTORS, -1)
-        self._mode_words = self.words[begin:end].reshape(MOTORS, -1)[:, 0]
         self.rows: Any = self.record["motor"]  # the same by name
         self.modes: npt.NDArray[np.uint8] = self.rows["mode"]
         self.wire = np.zeros(topic.size, np.uint8)
-        self._struct, self._wire = memory.view(np.uint8).data, self.wire.data
+        self.memory: npt.NDArray[np.uint8] = memory.view(np.uint8)
+        self.address: int = self.wire.ctypes.data
 
     def pack(self) -> npt.NDArray[np.uint8]:
         """Its bytes on the wire, with the check sum; they are valid until the next call."""
-        self.words[-1] = check_sum(self.words[:-1])
-        motors, struct, wire = self.topic.motors, self._struct, self._wire
-        wire[: motors - 2] = struct[: motors - 2]
-        wire[motors - 2] = struct[motors]
-        wire[motors:] = struct[motors + 4 :]
+        _kernels.unitree_pack(self.memory, self.wire)
         return self.wire
 
-    def unpack(self, wire: memoryview) -> bool:
+    def unpack(self, wire: npt.NDArray[np.uint8]) -> bool:
         """Take bytes from the wire; whether their check sum is right."""
-        motors, struct = self.topic.motors, self._struct
-        struct[: motors - 2] = wire[: motors - 2]
-        struct[motors] = wire[motors - 2]
-        struct[motors + 4 :] = wire[motors:]
-        self._mode_words &= 0xFF  # padding on the wire may be anything
-        return check_sum(self.words[:-1]) == int(self.words[-1])
+        return _kernels.unitree_unpack(self.memory, wire)

@@ -15,7 +15,8 @@ from wholebody.errors import HardwareError, closest
 from wholebody.files import yaml_of
 from wholebody.robots.robot import Array, Robot
 
-OURS = "g1"
+G1 = Path(str(resources.files(__package__).joinpath("g1.yaml")))
+"""Our table."""
 _SUFFIX = "_joint"
 
 
@@ -36,7 +37,7 @@ class Motors:
     @classmethod
     def of(cls, robot: Robot, file: str = "") -> Motors:
         """Read the table of a file, or ours of a G1."""
-        path = Path(file) if file else Path(str(resources.files(__package__).joinpath(f"{OURS}.yaml")))
+        path = Path(file) if file else G1
         document = yaml_of(path, HardwareError)
         rows = _rows(document, path)
         names = [name.removesuffix(_SUFFIX) for name in robot.joint_names]

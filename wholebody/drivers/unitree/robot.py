@@ -16,18 +16,20 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Sequence
-from typing import Annotated, Literal, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from wholebody import _kernels
 from wholebody.drivers import simulated_devices
 from wholebody.drivers.interface import Answer
 from wholebody.drivers.unitree.dds import LOOPBACK, Participant
 from wholebody.drivers.unitree.low_level import LOW_COMMAND, LOW_STATE, OF_COMMAND, OF_STATE, Message
 from wholebody.drivers.unitree.motors import Motors
 from wholebody.errors import BadPeriod, NoRobot, RobotTaken
-from wholebody.messages import ALL_JOINTS, Measured, MeasuredMotion, Mode, Reference, State, Status, Verb
+from wholebody.messages import ALL_JOINTS, Imu, Measured, MeasuredMotion, Mode, Reference, State, Status, Verb
 from wholebody.parameters.parameter import Bounds, Unit
 from wholebody.robots.robot import Array, Robot
 
@@ -42,7 +44,6 @@ _LOAD_SHARE = 0.01
 """Of the newest effort in that which a joint bears: averaged over some 0.2 s, so that no acceleration is in it."""
 _READY = int(Status.DRIVER_ON | Status.CONTROL_ON | Status.HOMED)
 _MOTION = int(sum(MeasuredMotion))
-_W_LAST = [1, 2, 3, 0]
 
 
 def unitree(
@@ -97,21 +98,23 @@ class UnitreeRobot:
         self.received = self.bad = self.unsent = 0
         self._participant, self._timeout = participant, timeout
         n = len(robot.joint_names)
-        self._stiffness, self._damping = motors.stiffness.copy(), motors.damping.copy()
+        # Of a joint that is told a position: stiffness, damping, and what it bore where it was taken.
+        self._own = np.array([motors.stiffness, motors.damping, np.zeros(n)])
         if own_gains:
             self._take_gains(robot)
         self._on = np.ones(n, bool)
         self._flags = self._status_flags()
-        self._load, self._borne = np.zeros(n), np.zeros(n)  # N·m: what joints bear, and did where they were taken
+        self._load = np.zeros(n)  # N·m, averaged
         self._strongest = np.array([joint.effort for joint in robot.moving])
-        self._wanted = np.zeros((n, 5), np.float32)  # position, velocity, effort, stiffness, damping
-        self._new = np.zeros_like(self._wanted)
-        self._modes, self._used = b"", list[npt.NDArray[np.bool_] | None]()
+        self._wanted = np.zeros((n, 5))  # position, velocity, effort, stiffness, damping
         self._command, self._state, self._arrived = Message(LOW_COMMAND), Message(LOW_STATE), Message(LOW_STATE)
         self._moved = np.zeros(n, bool)
         self._moved[motors.joints] = True
         self._heard = 0.0
+        self._share = 0.0  # of the newest effort in the load
         self._told = False  # whether a command was sent since the last read
+        self._read_into: _Fields | None = None
+        self._written: tuple[Reference, tuple[Any, ...]] | None = None
 
     def _status_flags(self) -> npt.NDArray[np.uint32]:
         on = self._on[self.motors.joints]
@@ -120,7 +123,7 @@ class UnitreeRobot:
     def _take_gains(self, robot: Robot) -> None:
         for joint, name in enumerate(robot.joint_names):
             if gain := robot.gains.get(name):
-                self._stiffness[joint], self._damping[joint] = gain.stiffness, gain.damping
+                self._own[:2, joint] = gain.stiffness, gain.damping
 
     # The robot.
 
@@ -130,68 +133,33 @@ class UnitreeRobot:
         if not self._told:
             self._send()
         self._told = False
-        joints, motors, rows = self.motors.joints, self.motors.motors, self._state.rows
-        moving = self._state.motors[motors]
-        state.position[joints], state.velocity[joints] = moving[:, OF_STATE.position], moving[:, OF_STATE.velocity]
-        state.acceleration[joints], state.effort[joints] = moving[:, 3], moving[:, OF_STATE.effort]
-        state.temperature[joints] = rows["temperature"].max(axis=1)[motors]
+        fields = self._read_into
+        if fields is None or fields.state is not state:
+            fields = self._read_into = _Fields.of(state, self.motors.imu, self._load)
+        here = self._state
+        faulty = _kernels.unitree_measure(
+            here.memory, self.motors.joints, self.motors.motors, self._share, *fields.moving
+        )
+        self._share = 0.0  # until there is a new state
         fresh = now - self._heard < STALE
         status = self._flags if fresh else self._flags | np.uint32(Status.ENCODER_ERROR)
-        faults = rows["faults"][motors]
-        state.status[joints] = (
-            np.where(faults, status | np.uint32(Status.DRIVER_FAULT), status) if faults.any() else status
-        )
-        state.measured[joints] = MEASURED if fresh else 0
-        self._fill_imu(state, fresh)
-
-    def _fill_imu(self, state: State, fresh: bool) -> None:
-        state.base.orientation[:], state.base.known = (0.0, 0.0, 0.0, 1.0), False
-        state.force_torque.measured[:] = 0
-        imus, which = state.imu, self.motors.imu
-        imus.measured[:], imus.orientation[:] = 0, (0.0, 0.0, 0.0, 1.0)
-        if which is not None:
-            measured = self._state.record["imu"]
-            orientation = measured["orientation"][_W_LAST].astype(float)
-            length = float(np.linalg.norm(orientation))
-            imus.orientation[which] = orientation / length if length > 0.5 else (0.0, 0.0, 0.0, 1.0)
-            imus.angular_velocity[which] = measured["angular_velocity"]
-            imus.linear_acceleration[which] = measured["linear_acceleration"]
-            imus.measured[which] = _MOTION if fresh and length > 0.5 else 0
+        if faulty:
+            wrong = here.rows["faults"][self.motors.motors] != 0
+            status = np.where(wrong, status | np.uint32(Status.DRIVER_FAULT), status)
+        fields.status[self.motors.joints] = status
+        fields.measured[self.motors.joints] = MEASURED if fresh else 0
+        if fields.imu is not None:
+            turned = _kernels.unitree_imu(here.memory, *fields.motion)
+            fields.imu.measured = _MOTION if fresh and turned else 0
 
     def write(self, reference: Reference) -> None:
         """Command the joints of the mask; the others go on with what they had."""
-        modes = reference.mode.tobytes()
-        if modes != self._modes:
-            self._modes = modes
-            self._choose(reference.mode)
-        new = self._new
-        for column, values, used in zip(new.T, self._given(reference), self._used, strict=True):
-            if used is not None:
-                np.copyto(column, values, where=used, casting="same_kind")
-        follows = np.isfinite(new).all(axis=1)
-        follows &= reference.mask
-        np.copyto(self._wanted, new, where=follows[:, None])
+        written = self._written
+        if written is None or written[0] is not reference:
+            fields = [getattr(reference, field) for field in _OF_REFERENCE]
+            written = self._written = reference, (*fields, self._own, self._wanted)
+        _kernels.unitree_choose(*written[1])
         self._send()
-
-    @staticmethod
-    def _given(reference: Reference) -> tuple[Array, ...]:
-        return reference.position, reference.velocity, reference.effort, reference.stiffness, reference.damping
-
-    def _choose(self, mode: npt.NDArray[np.integer]) -> None:
-        """Which joints follow which number of a reference in these modes, and what the others are told in its place."""
-        impedance, position = mode == Mode.IMPEDANCE, mode == Mode.POSITION
-        used = (
-            impedance | position,
-            impedance | (mode == Mode.VELOCITY),
-            impedance | (mode == Mode.EFFORT),
-            impedance,
-            impedance,
-        )
-        self._used = [each if each.any() else None for each in used]
-        self._new[:, :2] = 0.0
-        self._new[:, 2] = np.where(position, self._borne, 0.0)
-        self._new[:, 3] = np.where(position, self._stiffness, 0.0)
-        self._new[:, 4] = np.where(mode == Mode.EFFORT, 0.0, self._damping)
 
     def stop(self) -> None:
         """Hold every joint where it was last seen."""
@@ -258,6 +226,7 @@ class UnitreeRobot:
             time.sleep(0.005)
         others.close()
         self._commands = self._participant.writer(command.name, command.type, command.size)
+        self._load[self.motors.joints] = self._state.motors[self.motors.motors, OF_STATE.effort]
         self._hold(self._moved)
         self._hold_others()
 
@@ -267,9 +236,7 @@ class UnitreeRobot:
         for wire in self._states.take():
             if self._arrived.unpack(wire):
                 self._state, self._arrived = self._arrived, self._state
-                effort = self._state.motors[self.motors.motors, OF_STATE.effort]
-                share = _LOAD_SHARE if self.received else 1.0
-                self._load[self.motors.joints] += share * (effort - self._load[self.motors.joints])
+                self._share = _LOAD_SHARE
                 self.received += 1
                 self._heard = now
             else:
@@ -279,11 +246,10 @@ class UnitreeRobot:
     def _hold(self, which: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
         """Want joints where they were last seen, with the effort that they bear."""
         which = which & self._moved
-        np.copyto(self._borne, np.clip(self._load, -self._strongest, self._strongest), where=which)
-        self._modes = b""  # what joints are told with a position is to be chosen anew
+        np.copyto(self._own[2], np.clip(self._load, -self._strongest, self._strongest), where=which)
         held = np.zeros_like(self._wanted)
         held[self.motors.joints, 0] = self._state.motors[self.motors.motors, OF_STATE.position]
-        held[:, 2], held[:, 3], held[:, 4] = self._borne, self._stiffness, self._damping
+        held[:, 2:] = self._own[[2, 0, 1]].T
         np.copyto(self._wanted, held, where=which[:, None])
 
     def _hold_others(self) -> None:
@@ -294,12 +260,12 @@ class UnitreeRobot:
         command.modes[others] = 1
 
     def _send(self) -> None:
-        command, motors, joints = self._command, self.motors.motors, self.motors.joints
-        command.motors[motors, 1:6] = self._wanted[joints]
-        command.modes[motors] = self._on[joints]
-        command.record["mode_machine"] = self._state.record["mode_machine"]
+        command, motors = self._command, self.motors
+        _kernels.unitree_command(self._wanted, self._on, motors.joints, motors.motors, command.memory)
+        command.memory[1] = self._state.memory[9]  # mode_machine
+        command.pack()
         self._told = True
-        if not self._commands.write(command.pack()):
+        if not self._commands.write_at(command.address):
             self.unsent += 1
 
     def _tell(self, joint: int) -> Answer:
@@ -312,3 +278,28 @@ class UnitreeRobot:
         row = self._state.record["motor"][motor]
         figures = (float(row["position"]), float(row["effort"]), float(row["temperature"].max()), float(row["voltage"]))
         return Answer(True, f"motor {motor}: faults {int(row['faults']):#x}; {text}", flags, figures)
+
+
+_OF_REFERENCE = ("position", "velocity", "effort", "stiffness", "damping", "mode", "mask")
+
+
+@dataclass(frozen=True)
+class _Fields:
+    """The fields of a state that is read again and again; those that never change are filled in once."""
+
+    state: State
+    moving: tuple[Any, ...]
+    status: npt.NDArray[np.uint32]
+    measured: npt.NDArray[np.uint8]
+    imu: Imu | None
+    motion: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, state: State, which: int | None, load: Array) -> _Fields:
+        state.base.orientation[:], state.base.known = (0.0, 0.0, 0.0, 1.0), False
+        state.force_torque.measured[:] = 0
+        state.imu.measured[:], state.imu.orientation[:] = 0, (0.0, 0.0, 0.0, 1.0)
+        imu = None if which is None else state.imu[which]
+        motion = () if imu is None else (imu.orientation, imu.angular_velocity, imu.linear_acceleration)
+        moving = (state.position, state.velocity, state.acceleration, state.effort, state.temperature, load)
+        return cls(state, moving, state.status, state.measured, imu, motion)  # type: ignore[arg-type]
