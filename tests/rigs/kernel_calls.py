@@ -238,6 +238,7 @@ def recorded(most: int = 40) -> list[Call]:
                 if cycle == 25:
                     walking.walk(velocity=(0.2, 0.0, 0.0))
         call_parts(model, rng)
+        call_unitree(rng)
         tree, snapshot = model.tree, now.handle
         task = levels[1][0].handle(model)
         _kernels.tasks_rows(task, tree, snapshot, np.zeros((model.nv, 3)), np.zeros((5, 3)))
@@ -251,6 +252,23 @@ def recorded(most: int = 40) -> list[Call]:
         table = controllers[0].table_of(problem)
         _kernels.control_changes(table.handle, np.zeros(table.parameters), 1.0, 1.0)
     return recorder.calls
+
+
+def call_unitree(rng: np.random.Generator) -> None:
+    """Send a command to a G1, and take its state, without a network."""
+    from wholebody.drivers.unitree.low_level import LOW_COMMAND, LOW_STATE, Message
+
+    command, state, n = Message(LOW_COMMAND), Message(LOW_STATE), 29
+    joints, on, chosen = np.arange(n), np.ones(n, bool), np.zeros((n, 5))
+    wanted, own = rng.uniform(-1.0, 1.0, (5, n)), rng.uniform(0.0, 9.0, (3, n))
+    mode, mask = np.arange(n, dtype=np.uint8) % 4, joints % 5 > 0
+    _kernels.unitree_choose(*[each.copy() for each in wanted], mode, mask, own, chosen)
+    _kernels.unitree_command(chosen, on, joints, joints, command.memory)
+    command.pack()
+    state.motors[:, 1:5] = rng.uniform(-1.0, 1.0, (35, 4))
+    state.unpack(state.pack())
+    _kernels.unitree_measure(state.memory, joints, joints, 0.5, *np.zeros((6, n)))
+    _kernels.unitree_imu(state.memory, np.zeros(4), np.zeros(3), np.zeros(3))
 
 
 def call_parts(model: Any, rng: np.random.Generator) -> None:
