@@ -10,9 +10,10 @@ import pytest
 
 from wholebody import robots
 from wholebody.drivers.dynamixel import packets
-from wholebody.drivers.dynamixel.ports import DatagramPort, SerialPort
+from wholebody.drivers.dynamixel.ports import SerialPort
 from wholebody.drivers.dynamixel.robot import ServoRobot
 from wholebody.drivers.dynamixel.simulated import SimulatedServos, serve
+from wholebody.drivers.simulated_devices import DatagramPort
 from wholebody.errors import HardwareError
 from wholebody.messages import ALL_JOINTS, Status, Verb
 

@@ -94,6 +94,15 @@ def _can_boards(plan: LaunchPlan, robot: Robot, announce: Announce) -> None:
     run_boards(robot, _plant(plan, robot), name)
 
 
+def _moteus(plan: LaunchPlan, robot: Robot, announce: Announce) -> None:
+    """Controllers on UDP ports, whichever are free."""
+    from wholebody.drivers.moteus.simulated import serve
+    from wholebody.drivers.moteus.wiring import Wiring
+
+    wiring = Wiring.of(robot, plan.choice.options.get("motors", ""))
+    serve(robot, _plant(plan, robot), wiring=wiring, ready=lambda ports: announce("moteus", ports))
+
+
 def _unitree(plan: LaunchPlan, robot: Robot, announce: Announce) -> None:
     """A G1 on its DDS topics: of whoever speaks them on an interface, or without one of this robot's driver alone.
 
@@ -127,6 +136,7 @@ SERVED: dict[str, Callable[[LaunchPlan, Robot, Announce], None]] = {
     "dynamixel": _servos,
     "hubo_can": _can_boards,
     "unitree": _unitree,
+    "moteus": _moteus,
 }
 
 

@@ -19,6 +19,7 @@ COMPANIONS = {
     "hubo_can": ("boards", "buses"),
     "dynamixel": ("boards", "devices"),
     "unitree": ("boards", "interface"),
+    "moteus": ("boards", "buses"),
 }
 """Drivers beside which the daemon needs a process: its role, and the option that names a real device instead."""
 NOT_IN_A_DAEMON = ("simulation", "daemon")

@@ -1,7 +1,7 @@
 """Ports: the ends of servo lines that a robot holds. Nothing in a port waits, so a control loop never does.
 
-SerialPort is a real line (a USB adapter that turns the half-duplex bus round by itself); DatagramPort is that of
-simulated servos in a process of their own.
+SerialPort is a real line (a USB adapter that turns the half-duplex bus round by itself); the port of simulated servos
+is a DatagramPort.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import socket
-import struct
 import termios
 import threading
 import time
@@ -22,7 +20,6 @@ from wholebody.errors import HardwareError
 
 REPLY_TIMEOUT = 0.002
 """s: after that a servo is taken not to answer"""
-STAMP = struct.Struct("<d")
 _BAUD = {1_000_000: termios.B1000000, 500_000: termios.B500000, 115_200: termios.B115200, 57_600: termios.B57600}
 
 
@@ -125,41 +122,6 @@ class SerialPort:
             if select.select([self._file], [], [], left)[0]:
                 got += os.read(self._file, 256)
         return got
-
-
-class DatagramPort:
-    """The line of simulated servos in another process: one datagram a cycle each way.
-
-    A datagram of requests begins with its time, so that a simulator that is held up still begins when it should have.
-    """
-
-    simulated = True
-
-    def __init__(self, number: int, host: str = "127.0.0.1") -> None:
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.connect((host, number))
-        self._socket.setblocking(False)
-
-    def send(self, packets: Sequence[bytes]) -> None:
-        """Send all requests at once; the other side takes the turns."""
-        with contextlib.suppress(OSError):  # nobody there: servos do not answer, and that is counted
-            self._socket.send(STAMP.pack(time.monotonic()) + b"".join(packets))
-
-    def receive(self) -> bytes:
-        """Take the datagrams that have come."""
-        received = b""
-        with contextlib.suppress(OSError):
-            while True:
-                received += self._socket.recv(65536)
-        return received
-
-    def wait(self, seconds: float) -> None:
-        """Sleep."""
-        time.sleep(seconds)
-
-    def close(self) -> None:
-        """Close the socket."""
-        self._socket.close()
 
 
 def _make_raw(file: int, speed: int) -> None:

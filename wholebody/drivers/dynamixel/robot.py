@@ -38,7 +38,7 @@ from wholebody.drivers.dynamixel.packets import (
     signed,
     two_bytes,
 )
-from wholebody.drivers.dynamixel.ports import DatagramPort, Port, SerialPort
+from wholebody.drivers.dynamixel.ports import Port, SerialPort
 from wholebody.drivers.dynamixel.table import CHECK_SIZE, READ_SIZE, SHARE, ServoTable, Traffic, traffic
 from wholebody.drivers.interface import Answer
 from wholebody.errors import HardwareError
@@ -66,7 +66,7 @@ def dynamixel(robot: Robot, period: float, name: str, *, devices: Sequence[str] 
         serial: list[Port] = [SerialPort(device) for device in devices]
         return ServoRobot(robot, serial, period, simulated=False)
     found = simulated_devices.announced(name, "give devices=/dev/ttyUSB0, or begin them: wholebody start")
-    return ServoRobot(robot, [DatagramPort(number) for number in found.ports], period)
+    return ServoRobot(robot, [simulated_devices.DatagramPort(number) for number in found.ports], period)
 
 
 class ServoRobot:

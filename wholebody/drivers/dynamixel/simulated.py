@@ -5,12 +5,8 @@ Servo, its registers on a Plant; Line, a serial line that carries packets one at
 
 from __future__ import annotations
 
-import contextlib
-import select
-import socket
-import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -32,18 +28,16 @@ from wholebody.drivers.dynamixel.packets import (
     split,
     unsigned,
 )
-from wholebody.drivers.dynamixel.ports import REPLY_TIMEOUT, STAMP
+from wholebody.drivers.dynamixel.ports import REPLY_TIMEOUT
 from wholebody.drivers.dynamixel.table import BAUD, BITS_PER_BYTE, Integers, ServoTable
 from wholebody.drivers.interface import Plant
 from wholebody.drivers.joint_drives import Drives
+from wholebody.drivers.simulated_devices import serve_lines
 from wholebody.errors import HardwareError
-from wholebody.realtime import until_told
 from wholebody.robots.robot import Robot
 
 STEP = 0.001
 """s between two steps of the servos' own control."""
-CATCH_UP = 0.1
-"""s that a process which was held up makes good; more are left out"""
 FACTORY = MappingProxyType(
     {
         packets.RETURN_DELAY: 250,
@@ -345,47 +339,4 @@ def serve(
     `ready` is told the ports. Whoever spoke last on a line gets its replies, so a restarted daemon just goes on.
     """
     simulated = SimulatedServos(robot, plant, lines=lines, faults=faults, step=step)
-    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in simulated.lines]
-    with contextlib.ExitStack() as stack:
-        for each, number in zip(sockets, [*ports, *[0] * len(sockets)][: len(sockets)], strict=True):
-            stack.enter_context(each)
-            each.bind(("127.0.0.1", number))
-            each.setblocking(False)
-        if ready is not None:
-            ready([each.getsockname()[1] for each in sockets])
-        _loop(simulated, sockets, goes_on or until_told())
-
-
-def _loop(simulated: SimulatedServos, sockets: list[socket.socket], goes_on: Callable[[], bool]) -> None:
-    asker: list[tuple[str, int] | None] = [None] * len(sockets)
-    start = time.monotonic() - simulated.now
-    while goes_on():
-        select.select(sockets, [], [], _until_next(simulated))
-        start += max(0.0, time.monotonic() - start - simulated.now - CATCH_UP)
-        asked = [each for number, end in enumerate(sockets) for each in _asked(end, number, asker)]
-        for moment, number, requests in sorted(asked):
-            simulated.advance(max(0.0, moment - start - simulated.now))
-            simulated.lines[number].submit(simulated.now, requests)
-        simulated.advance(max(0.0, time.monotonic() - start - simulated.now))
-        for end, line, to in zip(sockets, simulated.lines, asker, strict=True):
-            if to is not None and (replies := line.take(simulated.now)):
-                with contextlib.suppress(OSError):
-                    end.sendto(replies, to)
-
-
-def _asked(
-    end: socket.socket, number: int, asker: list[tuple[str, int] | None]
-) -> Iterator[tuple[float, int, tuple[bytes, ...]]]:
-    """The requests that have come on a line, each with its time, but none from the future."""
-    with contextlib.suppress(OSError):
-        while True:
-            datagram, asker[number] = end.recvfrom(65536)
-            if len(datagram) > STAMP.size:
-                (moment,) = STAMP.unpack_from(datagram)
-                yield min(moment, time.monotonic()), number, split(datagram[STAMP.size :]).packets
-
-
-def _until_next(simulated: SimulatedServos) -> float:
-    """Seconds until a line has more to say: a little less often than its packets, to save the machine's time."""
-    busy = any(not line.idle or line.done > simulated.now for line in simulated.lines)
-    return 0.001 if busy else 0.005
+    serve_lines(simulated, lambda stream: split(stream).packets, ports=ports, ready=ready, goes_on=goes_on)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import random
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -79,10 +79,19 @@ class Delivery(NamedTuple):
 
 
 class Wire:
-    """A bus of 1 Mbit/s. Each sender's frames go in their order; senders compete frame by frame, by identifier."""
+    """A bus of 1 Mbit/s. Each sender's frames go in their order; senders compete frame by frame, by identifier.
 
-    def __init__(self, faults: Faults = NO_FAULTS, seed: int = 0, bitrate: float = BITRATE) -> None:
-        self.faults = faults
+    `length` says how many bits a frame takes; those of CAN-FD are counted at the rate of its identifier.
+    """
+
+    def __init__(
+        self,
+        faults: Faults = NO_FAULTS,
+        seed: int = 0,
+        bitrate: float = BITRATE,
+        length: Callable[[Frame], int] = bits,
+    ) -> None:
+        self.faults, self._length = faults, length
         self.traffic = Traffic()
         self._bit = 1.0 / bitrate
         self._chance = random.Random(seed)
@@ -138,7 +147,7 @@ class Wire:
         queue = self._queues[sender]
         since, frame = queue.popleft()
         start = max(self._free, since)
-        length = bits(frame)
+        length = self._length(frame)
         if self.faults.corruption and self._chance.random() < self.faults.corruption:
             self.traffic.corrupted += 1
             length = self._chance.randrange(1, length - INTERMISSION) + ERROR_FRAME + INTERMISSION
