@@ -13,16 +13,18 @@ import argparse
 import math
 import sys
 import warnings
-from collections import Counter
+from collections import Counter, deque
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from experiments.stabilizer_walk import heavier
 from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.errors import WholebodyError
 from wholebody.locomotion.walking.legs import trouble_on_one_leg
+from wholebody.messages import Reference
 from wholebody.robots import Robot
 from wholebody.simulation import SensorModel, Simulation
 from wholebody.simulation.film import portrait, write_png
@@ -48,8 +50,8 @@ class Run(NamedTuple):
     where: str
 
 
-def walk(robot: Robot, seed: int) -> Run:
-    """Stand, walk, turn, stop."""
+def walk(robot: Robot, seed: int, late: int = 0, mass: float = 1.0) -> Run:
+    """Stand, walk, turn, stop; references may act so many periods late, and links weigh more than the robot thinks."""
     walking = Walking(robot)
     todo = [
         ("standing up", walking.stand),
@@ -58,8 +60,9 @@ def walk(robot: Robot, seed: int) -> Run:
         ("stopping", walking.stop),
     ]
     doing, began, metre = "", 0.0, math.nan
-    with Simulation(robot, sensors=SensorModel.realistic(), seed=seed) as world:
+    with Simulation(heavier(robot, mass), sensors=SensorModel.realistic(), seed=seed) as world:
         state, reference = world.new_state(), world.new_reference()
+        under_way = deque[Reference]()
         while world.time < PATIENCE:
             if walking.standing:
                 metre = world.time - began if doing == "walking" else metre
@@ -70,7 +73,9 @@ def walk(robot: Robot, seed: int) -> Run:
                 act()
             world.read(state)
             walking.cycle(state, reference)
-            world.write(reference)
+            under_way.append(reference.copy())
+            if len(under_way) > late:
+                world.write(under_way.popleft())
             world.advance()
             if world.base_to_world[2, 2] < UPRIGHT or walking.trouble:
                 return Run(False, metre, f"falls while {doing}")

@@ -5,16 +5,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from robot_dynamics import example_robot
 
+from experiments.any_robot import loaded, walk
 from experiments.stabilizer_robots import fast_walk, size
 from experiments.stabilizer_walk import heavier, mass_factor
 from wholebody import robots
 from wholebody.behaviors import Walking
 from wholebody.kinematics import ClosedForm
+from wholebody.locomotion.walking import gait, walker
 from wholebody.locomotion.walking.gait import SOLES
 from wholebody.locomotion.walking.legs import Legs
 from wholebody.locomotion.walking.legs import leg as walking_leg
 from wholebody.model import Model
+from wholebody.robots import Gain
 from wholebody.simulation import SensorModel, Simulation
 
 
@@ -99,3 +103,22 @@ def test_teo_walks_with_the_torques_of_its_drives_and_not_with_those_of_its_urdf
             walking.cycle(state, reference)
             world.write(reference)
         assert (world.base_to_world[2, 2] > 0.95) == (not weak)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::wholebody.errors.RobotWarning")
+@pytest.mark.parametrize("mass", [0.95, 1.05])
+def test_a_robot_known_by_its_file_alone_walks_though_references_act_two_periods_later(mass):
+    robot = loaded(str(example_robot("g1_description/urdf/g1_29dof_rev_1_0.urdf")))
+    assert walk(robot, 0, late=2, mass=mass).stands
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::wholebody.errors.RobotWarning")
+def test_with_servos_too_stiff_for_their_efforts_and_feet_that_land_late_and_fast_it_falls(monkeypatch):
+    robot = loaded(str(example_robot("g1_description/urdf/g1_29dof_rev_1_0.urdf")))
+    legs = {*robot.groups["left_leg"], *robot.groups["right_leg"]}
+    stiff = {name: Gain(3200.0, 96.0) if name in legs else gain for name, gain in robot.gains.items()}
+    monkeypatch.setattr(walker, "LATE", 0.0)
+    monkeypatch.setattr(gait, "GENTLY", 0.0)
+    assert not walk(replace(robot, gains=stiff), 0, late=2).stands

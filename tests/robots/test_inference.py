@@ -119,6 +119,17 @@ def test_two_legs_are_found_in_any_tree_that_has_them(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_no_servo_is_so_stiff_that_a_small_error_takes_all_its_effort(seed):
+    weak = biped(seed)
+    weak = replace(weak, joints=tuple(replace(j, effort=0.1 * j.effort, velocity=9.0) for j in weak.joints))
+    for robot in (inferred(biped(seed)), inferred(weak)):
+        for joint in robot.moving:
+            assert robot.gains[joint.name].stiffness * 0.05 <= 1.05 * joint.effort
+    stiffest = max(gain.stiffness for gain in inferred(biped(seed)).gains.values())
+    assert max(gain.stiffness for gain in inferred(weak).gains.values()) < stiffest
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_names_and_the_order_of_branches_change_nothing(seed):
     plain = inferred(biped(seed))
     other, links, joints = renamed(biped(seed), seed)

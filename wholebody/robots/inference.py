@@ -28,6 +28,9 @@ PARTLY = 0.15
 LEGS_STIFF, OTHERS_STIFF, DAMPED = 15.0, 75.0, 0.03
 """Stiffness of legs, of the torque of the weight at the height of the centre of mass; of other joints, of what hangs
 from them; and seconds of damping."""
+EXHAUSTED = 0.05
+"""rad, of a servo's error, or m: no joint is so stiff that less takes all its effort. One that is has none left for its
+damping, and chatters: a period of delay at some rad/s² is enough for the ankle of a foot that swings."""
 SOFT = 0.3
 """Of that: legs that are softer anywhere do not hold a robot up by themselves."""
 GRAVITY = 9.81
@@ -323,6 +326,8 @@ def gains_of(robot: Robot, tree: Tree, legs: list[Leg]) -> Mapping[str, Gain]:
         stiff = OTHERS_STIFF * GRAVITY * mass * max(arm, 0.02)
         if joint.name in holding:
             stiff = LEGS_STIFF * GRAVITY * robot.mass * float(height)
+        if joint.effort > 0.0:
+            stiff = min(stiff, joint.effort / EXHAUSTED)
         stiff = float(f"{stiff:.2g}")
         found[joint.name] = Gain(stiff, float(f"{DAMPED * stiff:.2g}"))
     return found

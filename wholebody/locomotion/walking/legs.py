@@ -335,7 +335,7 @@ class ServoFeedForward:
             np.array([place[:3, :3].T @ place[:3, 3] for place in places]),  # from spring to sole, in its axes
             model.total_mass,
         )
-        self._told = np.zeros(len(gains))
+        self._told, self._follows = np.zeros(len(gains)), np.array([gain is not None for gain in stiff])
 
     def positions(
         self,
@@ -347,8 +347,9 @@ class ServoFeedForward:
         soles: tuple[Array, Array],
         zmp: Array,
         left_share: float,
+        late: float = 0.0,
     ) -> Array:
-        """The joints to command.
+        """The joints to command; `late` is how many seconds after the instant it is made for this will act.
 
         snapshot: the robot with these joints, seen from the pelvis; acceleration: of the centre of mass along x and y;
         rotation, soles and zmp: of the pelvis, of the soles, and where the ground pushes, in world.
@@ -357,4 +358,6 @@ class ServoFeedForward:
             *(self._servos, self.model.tree, snapshot.handle, joints, velocities, acceleration, rotation),
             *(*soles, zmp, left_share, self._told),
         )
+        if late:
+            self._told += late * self._follows * velocities
         return self._told

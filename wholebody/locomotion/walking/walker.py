@@ -7,6 +7,8 @@ walker.cycle(state, reference)
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from wholebody import _kernels
@@ -30,6 +32,10 @@ from wholebody.model.layout import Array
 from wholebody.model.model import Model
 from wholebody.robots.robot import Robot
 
+LATE = 2.0
+"""Periods by which joints are told ahead of time: one until a reference acts, half of that in which it holds, and half
+of that over which velocities are differences. A foot that is later than planned is still on its way when it lands. Who
+stands has no plan to be late for, and its answer to a push is not to be led."""
 GYRO = int(MeasuredMotion.ANGULAR_VELOCITY_X | MeasuredMotion.ANGULAR_VELOCITY_Y)
 
 
@@ -189,6 +195,7 @@ class Walker:
                 command.soles,
                 command.zmp,
                 command.left_share,
+                LATE * self.period if math.isfinite(target.phase_left) else 0.0,
             )
         return joints
 
