@@ -13,10 +13,11 @@ from wholebody.robots.formats.mjcf_writer import write_mjcf
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    """HOAP-3 as an MJCF that says nothing but links and joints."""
+    """HOAP-3, its ankles weaker, as an MJCF that says nothing but links and joints."""
     path = tmp_path_factory.mktemp("robot") / "small.xml"
     robot = robots.load("hoap3")
-    bare = replace(robot, name="small", groups={}, surfaces=(), sensors=(), postures={}, gains={}, gaps=())
+    weak = tuple(replace(j, effort=0.3 * j.effort) if j.name.endswith("_AAA") else j for j in robot.joints)
+    bare = replace(robot, name="small", joints=weak, groups={}, surfaces=(), sensors=(), postures={}, gains={}, gaps=())
     path.write_text(write_mjcf(bare))
     return path
 
@@ -36,6 +37,7 @@ def test_what_is_written_is_short_and_gives_the_same_robot(file):
     for what in ("surfaces", "sensors", "gains"):
         assert set(getattr(same, what)) == set(getattr(robot, what))
     assert same.groups == robot.groups
+    assert same.gains == robot.gains
     assert same.postures == robot.postures
 
 

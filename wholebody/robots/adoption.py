@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from wholebody.robots.robot import Robot, Sensor, Surface
+from wholebody.robots.robot import Gain, Robot, Sensor, Surface
 
 HEAD = """# What {base} does not say, as `wholebody robots adopt` inferred it, with how sure that is.
 # Change what is wrong. What is left out is inferred anew, or taken from {base}.
@@ -41,10 +41,19 @@ def _lines(robot: Robot, repair: bool) -> Iterator[str]:
         stand = {name: round(value, 4) for name, value in robot.postures["stand"].items()}
         yield from _section("postures", [f"stand: {_text(stand)}{why['stand']}"])
     if "gains" in why:
-        legs = [name for group in ("left_leg", "right_leg", "torso") for name in robot.groups.get(group, ())]
-        gain = robot.gains[legs[0]]
+        yield from _section("gains", _gains(robot, why["gains"]))
+
+
+def _gains(robot: Robot, why: str) -> Iterator[str]:
+    """Of legs and torso, a line for all joints that have the same; the first says why."""
+    alike: dict[Gain, list[str]] = {}
+    for group in ("left_leg", "right_leg", "torso"):
+        for name in robot.groups.get(group, ()):
+            alike.setdefault(robot.gains[name], []).append(name)
+    for gain, names in alike.items():
         value = {"stiffness": gain.stiffness, "damping": gain.damping}
-        yield from _section("gains", [f"{_text(' '.join(legs))}: {_text(value)}{why['gains']}"])
+        yield f"{_text(' '.join(names))}: {_text(value)}{why}"
+        why = ""
 
 
 def _section(name: str, lines: Iterable[str]) -> Iterator[str]:
