@@ -12,7 +12,7 @@ ROOT = "wholebody"
 LADDER = (
     ("_kernels", "errors", "rotations"),
     ("files", "messages", "plugins", "realtime", "security"),
-    ("channels",),
+    ("channels", "ros"),
     ("services",),
     ("parameters", "robots"),
     ("model", "drivers"),

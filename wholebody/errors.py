@@ -48,6 +48,7 @@ WholebodyError
 ├── SimulationDiverged       (ArithmeticError)    the physics became unstable
 ├── BadMotion                (ValueError)         waypoints, times or limits that make no motion
 │   ├── BadMotionFile                             a key-frame or trajectory file that cannot be read
+│   ├── BadTrajectory                             a trajectory of ROS that this robot cannot follow
 │   ├── LimitsExceeded                            a motion beyond the limits of joints, or one that collides
 │   ├── TipsOver                                  key frames in which the robot cannot rest on what bears
 │   └── CannotImitate                             a captured motion that this robot has no limbs or reach for
@@ -296,6 +297,14 @@ class BadMotion(WholebodyError, ValueError):
 
 class BadMotionFile(BadMotion):
     """A key-frame or trajectory file that cannot be read; the text names file, row or frame, and joint."""
+
+
+class BadTrajectory(BadMotion):
+    """A trajectory of ROS that this robot cannot follow; `code` is the error code of FollowJointTrajectory."""
+
+    def __init__(self, what: str, code: int) -> None:
+        self.code = code
+        super().__init__(what)
 
 
 class LimitsExceeded(BadMotion):

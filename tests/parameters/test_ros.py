@@ -18,6 +18,8 @@ from wholebody.parameters.records import ControllerNames
 from wholebody.parameters.ros import Ros1, Ros2, multi_array, name_on_the_wire
 from wholebody.processes import lifecycle
 from wholebody.processes.registry import CARRIER
+from wholebody.ros.cdr import encode
+from wholebody.ros.dds import LOOPBACK, configuration, library
 from wholebody.tasks import CartesianPositionTask
 
 needs_dds = pytest.mark.skipif(not find_spec("cyclonedds"), reason="cyclonedds is not installed")
@@ -32,6 +34,7 @@ NUMBERS = [1.5, -2.25, 1e-300]
 def own_world(monkeypatch):
     """A domain of ROS 2, and a master of ROS 1, for this test alone."""
     monkeypatch.setenv("ROS_DOMAIN_ID", str(1 + os.getpid() % 200))
+    monkeypatch.setenv("CYCLONEDDS_URI", configuration(LOOPBACK))  # for peers
     monkeypatch.setenv("ROS_MASTER_URI", f"http://127.0.0.1:{20000 + os.getpid() % 10000}")
     monkeypatch.setenv("ROS_IP", "127.0.0.1")
 
@@ -43,7 +46,7 @@ def test_a_message_has_the_bytes_that_ros_2_gives_it(count):
     from rosbags.typesys import Stores, get_typestore
 
     values = [0.1 * number for number in range(count)]
-    ours = multi_array(values).serialize(use_version_2=False)
+    ours = encode(multi_array(values))
     store = get_typestore(Stores.ROS2_HUMBLE)
     theirs = store.deserialize_cdr(ours, "std_msgs/msg/Float64MultiArray")
     assert theirs.data.tolist() == values
@@ -164,7 +167,8 @@ def test_a_topic_of_ros_2_is_words_between_slashes(topic):
 
 
 def test_what_is_not_installed_or_not_there_is_said_with_the_remedy(monkeypatch):
-    monkeypatch.setitem(sys.modules, "cyclonedds.domain", None)
+    library.cache_clear()
+    monkeypatch.setattr("wholebody.ros.dds.importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="-m pip install 'cyclonedds>="):
         Ros2()
     with pytest.raises(

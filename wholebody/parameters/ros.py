@@ -1,7 +1,8 @@
 """Ros2: bound parameters as topics of ROS 2, std_msgs/msg/Float64MultiArray, by DDS; no ROS needs to be installed.
 
 On the wire, a topic /right_hand/goal is called rt/right_hand/goal, its type is std_msgs::msg::dds_::Float64MultiArray_
-and its bytes are CDR. The domain is that of the variable ROS_DOMAIN_ID, or 0.
+and its bytes are CDR. The domain is that of the variable ROS_DOMAIN_ID, or 0; nobody but this machine hears of it,
+unless ROS_NETWORK names an interface.
 """
 
 from __future__ import annotations
@@ -10,63 +11,77 @@ import contextlib
 import importlib
 import os
 import re
+import threading
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
-from wholebody.errors import BadBinding, MissingExtra
+from wholebody.errors import BadBinding, BadMessage
 from wholebody.parameters.transports import Closing, Deliver, Sender
+from wholebody.ros.dds import Participant, Quality, Reader, Writer, domain_of
+from wholebody.ros.standard import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 
-DOMAINS = 233
-"""How many domains there are."""
 TOPIC = re.compile(r"[A-Za-z][A-Za-z0-9_]*(/[A-Za-z][A-Za-z0-9_]*)*")
+NETWORK = "ROS_NETWORK"
 AT_ONCE = 64
+SLICE = 0.2
+"""s after which a thread that waits for messages looks whether it is over."""
 
 
 class Ros2:
     """Topics of ROS 2: a topic is a name such as right_hand/goal, with or without a slash before it."""
 
     def __init__(self) -> None:
-        self._participant: Any = _dds("domain").DomainParticipant(_domain())
+        self._participant = Participant(domain_of(), os.environ.get(NETWORK, ""), "enclave=/;")
 
     def receive(self, topic: str, size: int, deliver: Deliver) -> Closing:
-        """Subscribe; whoever publishes may do so reliably or not."""
-
-        def take(reader: Any) -> None:
-            for sample in reader.take(AT_ONCE):
-                if len(getattr(sample, "data", ())) == size:
-                    deliver(sample.data)
-
-        policy = _dds("core").Policy
-        qos = _dds("core").Qos(policy.Reliability.BestEffort, policy.History.KeepLast(AT_ONCE))
-        listener = _dds("core").Listener(on_data_available=take)
-        return _Declared(_dds("sub").DataReader(self._participant, self._topic(topic), qos=qos, listener=listener))
+        """Subscribe, in a thread; whoever publishes may do so reliably or not."""
+        quality = Quality(reliable=False, depth=AT_ONCE)
+        reader = self._participant.reader(name_on_the_wire(topic), Float64MultiArray, quality)
+        return _Subscribed(reader, size, deliver)
 
     def sender(self, topic: str) -> Sender:
         """Publish; whoever subscribes may ask for reliability or not."""
-        policy = _dds("core").Policy
-        qos = _dds("core").Qos(policy.Reliability.Reliable(0), policy.History.KeepLast(1))
-        return _Declared(_dds("pub").DataWriter(self._participant, self._topic(topic), qos=qos))
-
-    def _topic(self, topic: str) -> Any:
-        return _dds("topic").Topic(self._participant, name_on_the_wire(topic), float64_multi_array())
+        return _Published(self._participant.writer(name_on_the_wire(topic), Float64MultiArray, Quality(depth=1)))
 
 
-class _Declared:
-    """A publication or a subscription."""
+class _Published:
+    """A publication."""
 
-    def __init__(self, entity: Any) -> None:
-        self._entity = entity
+    def __init__(self, writer: Writer[Float64MultiArray]) -> None:
+        self._writer = writer
 
     def send(self, time: float, values: Sequence[float]) -> None:
         """Publish a value; if the network is full, the next one is newer."""
-        with contextlib.suppress(_dds("core").DDSException):
-            self._entity.write(multi_array(values))
+        self._writer.put(multi_array(values))
 
     def close(self) -> None:
         """Take it back."""
-        self._entity.set_listener(None)
-        self._entity = None
+        self._writer.close()
+
+
+class _Subscribed:
+    """A thread that delivers what is published, until closed."""
+
+    def __init__(self, reader: Reader[Float64MultiArray], size: int, deliver: Deliver) -> None:
+        self._reader, self._size, self._deliver = reader, size, deliver
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    def _listen(self) -> None:
+        while not self._over.is_set():
+            if not self._reader.wait(SLICE):
+                continue
+            with contextlib.suppress(BadMessage):
+                for message in self._reader.take():
+                    if len(message.data) == self._size:
+                        self._deliver(message.data.tolist())
+
+    def close(self) -> None:
+        """End the thread, and take it back."""
+        self._over.set()
+        self._thread.join()
+        self._reader.close()
 
 
 def name_on_the_wire(topic: str) -> str:
@@ -76,44 +91,10 @@ def name_on_the_wire(topic: str) -> str:
     return "rt/" + topic.removeprefix("/")
 
 
-def multi_array(values: Sequence[float]) -> Any:
-    """Numbers as a Float64MultiArray of one dimension."""
-    whole, layout, dimension = _types()
-    return whole(layout([dimension("values", len(values), len(values))], 0), [float(each) for each in values])
-
-
-def float64_multi_array() -> Any:
-    """The type std_msgs/msg/Float64MultiArray, as DDS has it."""
-    return _types()[0]
-
-
-@cache
-def _types() -> tuple[Any, Any, Any]:
-    """Float64MultiArray, MultiArrayLayout and MultiArrayDimension."""
-    struct, kinds = _dds("idl").make_idl_struct, _dds("idl.types")
-
-    def named(name: str, **fields: Any) -> Any:
-        return struct(name, f"std_msgs.msg.dds_.{name}_", fields)
-
-    dimension = named("MultiArrayDimension", label=str, size=kinds.uint32, stride=kinds.uint32)
-    layout = named("MultiArrayLayout", dim=kinds.sequence[dimension], data_offset=kinds.uint32)
-    whole = named("Float64MultiArray", layout=layout, data=kinds.sequence[kinds.float64])
-    return whole, layout, dimension
-
-
-def _domain() -> int:
-    said = os.environ.get("ROS_DOMAIN_ID", "") or "0"
-    if not said.isdigit() or int(said) >= DOMAINS:
-        raise BadBinding(f"ROS_DOMAIN_ID is a number from 0 to {DOMAINS - 1}, not '{said}'")
-    return int(said)
-
-
-def _dds(module: str) -> Any:
-    """A module of the library that speaks DDS, if it is installed."""
-    try:
-        return importlib.import_module(f"cyclonedds.{module}")
-    except ImportError:
-        raise MissingExtra("cyclonedds", "ros") from None
+def multi_array(values: Sequence[float]) -> Float64MultiArray:
+    """Numbers as an array of one dimension."""
+    dimension = MultiArrayDimension("values", len(values), len(values))
+    return Float64MultiArray(MultiArrayLayout([dimension]), [float(each) for each in values])
 
 
 NODE = "wholebody"

@@ -1,0 +1,153 @@
+"""RosBridge: a robot that runs, on ROS 2: what it measures as topics, trajectories and velocities to it.
+
+with RosBridge(RosOptions(name="robot")) as bridge:
+    bridge.run(until_told())
+
+It is a controller like others, `ros`, and talks to the daemon by channels only: whatever becomes of it, the robot's
+loop goes on, and joints hold what they were told last.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from wholebody import robots
+from wholebody.channels.owned import Opened
+from wholebody.channels.subscription import Subscription
+from wholebody.drivers import Names
+from wholebody.drivers.connection import connect
+from wholebody.errors import NoRobot
+from wholebody.messages import Report
+from wholebody.motion.limits import Limits
+from wholebody.operator.ros.action import FollowJointTrajectory
+from wholebody.operator.ros.publications import Publications
+from wholebody.operator.ros.standard_messages import StandardMessages
+from wholebody.operator.ros.trajectory_server import Ended, TrajectoryServer
+from wholebody.operator.ros.velocity import TIMEOUT, VelocityCommands
+from wholebody.processes.registry import Registration, Role, plan_of, robot_of
+from wholebody.ros.dds import domain_of
+from wholebody.ros.node import Node, check_namespace
+from wholebody.ros.standard import Time, Twist
+
+CONTROLLER = "ros"
+ROLE = Role("ros", "", "the bridge to ROS 2")
+SLICE = 0.02
+"""s of waiting for a state after which it sees what came in."""
+TAKE_EVERY = 0.004
+"""s from one look at what came in to the next, at least."""
+SILENT = 1.0
+"""s without a state after which a trajectory is given up."""
+
+
+@dataclass(frozen=True)
+class RosOptions:
+    """How a robot is on ROS.
+
+    namespace  before the names of its topics, and of its frames; the robot alone needs none
+    domain     of DDS: a number, or what ROS_DOMAIN_ID says
+    network    an interface by name or address; the loopback, if none is given
+    wall       stamp with this machine's clock, although the robot is simulated
+    rate       of transforms, Hz
+    timeout    s after which a velocity counts no more
+    """
+
+    name: str = ""
+    robot: str = ""
+    namespace: str = ""
+    domain: str | None = None
+    network: str = ""
+    wall: bool = False
+    rate: float = 50.0
+    timeout: float = TIMEOUT
+
+
+class RosBridge(Opened):
+    """A robot's node; `say` is told, once each, what came in and was not done."""
+
+    def __init__(self, options: RosOptions, say: Callable[[str], None] = lambda text: None) -> None:
+        super().__init__()
+        name, namespace = Names(options.name).robot, check_namespace(options.namespace)
+        domain, plan = domain_of(options.domain), plan_of(options.name)
+        self._say, self._simulated = say, not options.wall and plan is not None and plan.behind == "simulator"
+        robot = robots.load(options.robot or robot_of(options.name))
+        try:
+            entry = self._opened.enter_context(Registration(ROLE, name, robot=robot.name))
+            self._connection = self._opened.enter_context(connect(CONTROLLER, name))
+            self._report = Subscription(Names(name).report, Report)
+            self.node = self._opened.enter_context(
+                Node(
+                    _node_name(name), namespace, domain, options.network, lambda text: self._complain("messages", text)
+                )
+            )
+            messages = StandardMessages(robot, f"{namespace}/" if namespace else "")
+            self._publications = Publications(self.node, messages, name, self._simulated, options.rate)
+            self._trajectories = TrajectoryServer(self._connection, self._limits)
+            self._action = FollowJointTrajectory(
+                self.node, self._trajectories, self._connection, self.now, self._complain
+            )
+            self._velocity = VelocityCommands(name, lambda text: self._complain("cmd_vel", text), options.timeout)
+            self._opened.callback(self._velocity.close)
+            self.node.subscription("cmd_vel", Twist, self._velocity.take)
+            self._publications.introduce(self.now())
+            entry.ready()
+        except BaseException:
+            self.close()
+            raise
+        self._taken, self._heard = 0.0, time.monotonic()
+
+    def now(self) -> Time:
+        """The time of ROS: the simulator's, if there is one and nobody wants another, or this machine's."""
+        return Time.of(self._connection.now if self._simulated else time.time())
+
+    def run(self, goes_on: Callable[[], bool]) -> None:
+        """Go on until told to end; NoRobot if another robot takes its place."""
+        while goes_on():
+            self.once()
+
+    def once(self, patience: float = SLICE) -> None:
+        """Wait for a state, so long (s) at most; pass it on, and do what came in."""
+        if self._connection.wait(patience):
+            self._heard = time.monotonic()
+            self._publications.put(self._connection.state, self._stamp())
+            self._action.step()
+        elif time.monotonic() > self._heard + SILENT:
+            self._trajectories.stop(Ended.ABORTED, "the robot is silent")
+        now = time.monotonic()
+        if now > self._taken + TAKE_EVERY:
+            self._taken = now
+            self.node.spin()
+            self._velocity.look()
+            self._publications.put_diagnostics(self.now())
+
+    def _stamp(self) -> Time:
+        """When the state was measured; of a real robot's loop, whose time is CLOCK_MONOTONIC, by the wall clock."""
+        state = self._connection.now
+        if self._simulated:
+            return Time.of(state)
+        offset = time.time() - time.monotonic()
+        age = time.monotonic() - state
+        return Time.of(state + offset if 0.0 <= age < SILENT else time.time())
+
+    def _limits(self) -> Limits:
+        """What the daemon's gate passes now."""
+        until = time.monotonic() + SILENT
+        while (report := self._report.take()) is None:
+            if time.monotonic() > until:
+                raise NoRobot("the daemon does not say its limits; see `wholebody status`")
+            time.sleep(SLICE)
+        velocity = np.maximum(report.step_limit / self._connection.period, 1e-9)
+        return Limits.make(self._connection.joints, lower=report.lower, upper=report.upper, velocity=velocity)
+
+    def _complain(self, topic: str, text: str) -> None:
+        if self._publications.complain(topic, text):
+            self._say(f"{topic}: {text}")
+
+
+def _node_name(name: str) -> str:
+    """A robot's name as one that a node may have."""
+    found = "".join(each if each.isalnum() and each.isascii() else "_" for each in name)
+    return found if found[:1].isalpha() else f"robot_{found}"
