@@ -1,6 +1,7 @@
 """One controller, three tiers: the same file moves the virtual, the miniature and the full-size robot."""
 
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from robot_processes import (
     wholebody,
 )
 
-from wholebody.channels import Channel
+from wholebody.channels import Channel, directory
 from wholebody.drivers import connect
 from wholebody.messages import labels
 from wholebody.processes.registry import BOARDS, process_of
@@ -95,13 +96,19 @@ def wave_in(language, seconds, folder):
     """Start the wave in a language."""
     if language == "python":
         return wave_in_python(seconds)
+    if language == "m":
+        wholebody("octave", "install", "--to", folder)
+        script = f"addpath ('{folder}', '{EXAMPLES}'); wave ({seconds})"
+        return subprocess.Popen(["octave", "--no-gui", "--quiet", "--eval", script], stderr=subprocess.PIPE, text=True)
     program = compiled(EXAMPLES / f"wave.{language}", folder)
     return subprocess.Popen([program, str(seconds)], stderr=subprocess.PIPE, text=True)
 
 
 @pytest.mark.slow(but="virtual-python")
-@pytest.mark.parametrize("language", ["python", "c", "cpp"])
+@pytest.mark.parametrize("language", ["python", "c", "cpp", "m"])
 def test_the_same_file_waves_on_every_tier(tier, language, tmp_path):
+    if language == "m" and not (shutil.which("octave") and shutil.which("mkoctfile")):
+        pytest.skip("apt install octave liboctave-dev")
     with Watch() as watch:
         wave = wave_in(language, 4, tmp_path)
         _, said = wave.communicate(timeout=30)
@@ -114,6 +121,67 @@ def test_the_same_file_waves_on_every_tier(tier, language, tmp_path):
     assert said.count("RWY") == (1 if tier == "mini" else 0), "dropped, with one warning, where there is none"
     if tier != "mini":
         assert watch.position("RWY").max() == pytest.approx(0.4, abs=0.1)
+
+
+class References:
+    """What a controller says while something runs: when, by the robot's time, and the positions of all joints."""
+
+    def __enter__(self):
+        self._ended, self.rows = threading.Event(), []
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+        return self
+
+    def _run(self):
+        while "robot.wave.reference" not in directory.names() and not self._ended.wait(0.01):
+            pass
+        with Channel("robot.wave.reference") as channel, channel.reader() as reader:
+            if channel.newest and not channel.writer_processes():
+                reader.latest()  # of the one before
+            while not self._ended.is_set() or reader.wait(0.0, mode="next"):
+                if reader.wait(0.05, mode="next"):
+                    self.rows.append((float(reader.message["time"]), reader.message["position"].copy()))
+
+    def __exit__(self, *_):
+        self._ended.set()
+        self._thread.join()
+
+    def path(self):
+        """Seconds since the first, and the positions."""
+        times = np.array([time for time, _ in self.rows])
+        return times - times[0], np.array([position for _, position in self.rows])
+
+
+def apart(one, other):
+    """How far two paths are from each other, rad, once they are aligned in time."""
+    (times, path), (others, of_others) = one, other
+    shifts = np.arange(-0.05, 0.05, 0.001)
+    inside = (times > 0.06) & (times < min(times[-1], others[-1]) - 0.06)
+    assert inside.sum() > 100
+
+    def off(shift):
+        columns = [np.interp(times[inside] + shift, others, column) for column in of_others.T]
+        return float(np.abs(np.array(columns).T - path[inside]).max())
+
+    return min(map(off, shifts))
+
+
+@pytest.mark.slow
+def test_every_language_moves_the_arm_along_the_same_path(tier, tmp_path):
+    languages = ["python", "c", "cpp"] + ["m"] * bool(shutil.which("octave") and shutil.which("mkoctfile"))
+    start, paths = position("RSP"), {}
+    for language in languages:
+        with References() as references:
+            wave = wave_in(language, 3, tmp_path)
+            _, said = wave.communicate(timeout=40)
+        assert wave.returncode == 0, said
+        paths[language] = references.path()
+        wait_for(lambda: position("RSP") == pytest.approx(start, abs=0.005))
+    assert np.ptp(paths["python"][1], axis=0).max() > 1.0, "it is a path"
+    for language in languages[1:]:
+        assert apart(paths[language], paths["python"]) < 0.01, language
+    slower = paths["python"][0] * 1.05, paths["python"][1]
+    assert apart(slower, paths["python"]) > 0.02, "the control: a path that is not the same"
 
 
 @pytest.mark.slow

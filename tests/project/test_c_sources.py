@@ -75,10 +75,11 @@ def test_a_file_begins_with_its_name_and_what_it_is(path):
 
 
 def test_every_source_is_built_and_what_it_includes_is_watched():
+    """But for that of Octave, which Octave builds."""
     for suffix, key in ((".c", "sources"), (".h", "depends")):
         listed = [path for extension in EXTENSIONS for path in extension.get(key, [])]
         assert len(listed) == len(set(listed))
-        assert set(listed) == {str(path) for path in FILES if path.suffix == suffix}
+        assert set(listed) == {str(path) for path in FILES if path.suffix == suffix and path.parent.name != "octave"}
 
 
 @pytest.mark.parametrize("extension", EXTENSIONS, ids=lambda extension: extension["name"])
