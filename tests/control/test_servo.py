@@ -2,7 +2,6 @@
 
 import gc
 import math
-import time
 import tracemalloc
 
 import numpy as np
