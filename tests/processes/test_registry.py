@@ -50,7 +50,7 @@ def test_it_says_which_robot_driver_tier_and_scene_run_and_of_which_versions():
     assert found.versions.startswith("wholebody 0.")
     assert found.plan == LaunchPlan.make("small", "minihubo", "mini", scene="hall")
     assert robot_of("small") == "minihubo"
-    assert {each.role for each in running("small")} == {"daemon", "boards"}
+    assert {each.role for each in running("small")} == {"daemon", "boards", "guard"}
     assert running() == [], "the robot of another name"
 
 
