@@ -16,7 +16,7 @@ EXPERIMENTS := $(wildcard experiments/*.py)
 unexport PYTHONDONTWRITEBYTECODE    # or every process would compile every module anew
 .NOTPARALLEL:    # one environment, one pip at a time, whatever -j says
 .DELETE_ON_ERROR:
-.PHONY: help demo page wheel wheel-aarch64 test test-all sanitize bench lint torture experiments docs pictures lock clean FORCE
+.PHONY: help demo page wheel wheel-aarch64 test test-all sanitize bench lint torture faults experiments docs pictures lock clean FORCE
 
 help:            ## this list
 	@sed -n 's/^\([a-z0-9-]*\): .*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -53,6 +53,9 @@ lint: $(VENV)/.dev    ## check style, format, types and C warnings
 
 torture: $(VENV)/.dev $(BUILT)    ## five minutes of killed writers and readers on the channels
 	@$(BIN)/python tests/torture/run.py --seconds 300
+
+faults: $(VENV)/.dev $(BUILT)    ## inject every fault there is a declaration of; writes docs/faults.md
+	@PYTHONPATH=tests/rigs $(BIN)/python tests/faults/table.py
 
 experiments: $(if $(EXPERIMENTS),$(VENV)/.dev $(BUILT))    ## repeat the tables of the documents
 	@$(if $(EXPERIMENTS),,echo "there are no experiments yet")

@@ -5,10 +5,11 @@ import re
 
 import numpy as np
 import pytest
+from spoilt import frozen, gyro, left_foot, right_knee
 from walking_rig import Rig
 
 from wholebody import robots
-from wholebody.behaviors import Walking
+from wholebody.behaviors import Walking, walking
 from wholebody.behaviors.walking_goals import Bearing
 from wholebody.errors import GoalNotDone, NoController, SensorLost
 from wholebody.simulation import SensorModel, Simulation
@@ -16,30 +17,6 @@ from wholebody.simulation import SensorModel, Simulation
 
 def dead_imu(state):
     state.imu.orientation[:] = state.imu.angular_velocity[:] = math.nan
-
-
-class Held:
-    """Some numbers of a state stay as they are when it is first asked."""
-
-    def __init__(self, pick):
-        self.pick, self.kept = pick, None
-
-    def __call__(self, state):
-        part = self.pick(state)
-        self.kept = part.copy() if self.kept is None else self.kept
-        part[...] = self.kept
-
-
-def gyro(state):
-    return state.imu.angular_velocity
-
-
-def left_foot(state):
-    return state["force_torque"][1:2]
-
-
-def right_knee(state):
-    return state.position[3:4]
 
 
 def silent_accelerometer(state):
@@ -51,11 +28,11 @@ def silent_foot(state):
 
 
 FROZEN = {
-    "the gyro reads the same": lambda: Held(gyro),
+    "the gyro reads the same": lambda: frozen(gyro),
     "the accelerometer reads": lambda: silent_accelerometer,
-    "the force-torque sensor of 'left_sole' reads the same": lambda: Held(left_foot),
+    "the force-torque sensor of 'left_sole' reads the same": lambda: frozen(left_foot),
     "force-torque sensor of 'left_sole' .*: it is frozen": lambda: silent_foot,
-    "the encoder of 'R_KN' reads the same": lambda: Held(right_knee),
+    "the encoder of 'R_KN' reads the same": lambda: frozen(right_knee),
 }
 
 
@@ -150,3 +127,38 @@ def test_a_controller_killed_in_mid_step_leaves_the_joints_held_and_another_one_
         robot.wait(robot.stand(1.0))
         robot.wait(robot.walk(distance=0.1))
         assert rig.upright
+
+
+class Late:
+    """HOAP-3 walks, and for a while no states come; joints hold meanwhile, and then go as fast as they can."""
+
+    def __init__(self, silent_from, seconds):
+        robot = robots.load("hoap3")
+        self.walking, self.step = Walking(robot), np.array([joint.velocity for joint in robot.moving]) * 0.005
+        self.tilt, told = 0.0, math.inf
+        with Simulation(robot, sensors=SensorModel.realistic()) as world:
+            state, reference, command = world.new_state(), world.new_reference(), world.new_reference()
+            self.walking.stand(1.0)
+            while world.time < min(9.0, told + 4.0) and self.tilt < 0.8:
+                world.read(state)
+                if self.walking.up and told == math.inf:
+                    told = world.time
+                    self.walking.walk(distance=1.0)
+                if not silent_from <= world.time - told < silent_from + seconds:
+                    self.walking.cycle(state, reference)
+                    np.clip(
+                        reference.position, command.position - self.step, command.position + self.step, command.position
+                    )
+                world.write(command)
+                world.advance()
+                self.tilt = max(self.tilt, math.acos(min(1.0, world.base_to_world[2, 2])))
+
+
+@pytest.mark.slow
+def test_states_that_do_not_come_in_mid_step_make_it_hold_its_joints_where_catching_up_would_throw_it(monkeypatch):
+    late = Late(1.6, 0.3)
+    assert "no state came for 0.3" in late.walking.trouble
+    assert late.tilt < 0.1
+    assert Late(1.6, 0.05).walking.trouble == "", "a short gap is walked through"
+    monkeypatch.setattr(walking, "LONGEST_GAP", math.inf)
+    assert Late(1.6, 0.3).tilt > 0.5, "the control arm"

@@ -85,4 +85,4 @@ def test_a_walking_controller_that_has_trouble_or_ends_is_told(robot):
 def test_a_robot_that_says_nothing_any_more_is_silent(robot, monkeypatch):
     assert robot.wrong() == ()
     monkeypatch.setattr(diagnostics, "SILENT", 0.0)
-    assert robot.wrong() == ("the robot is silent: no state for more than 0 s",)
+    assert robot.wrong() == ("the robot is silent: its daemon has ended; start it again: wholebody start --name robot",)

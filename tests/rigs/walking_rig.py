@@ -26,16 +26,36 @@ class Rig(ExitStack):
     `real_time` is the most of it that goes by in a second; None for as much as the machine can do.
     """
 
-    def __init__(self, robot="hubo2plus", seed=0, scene="flat", real_time=None):
+    def __init__(self, robot="hubo2plus", seed=0, scene="flat", real_time=None, log=None):
         super().__init__()
-        self.robot = robots.load(robot)
-        self.world = Spoilt(self.robot, NAME, [], sensors=SensorModel.realistic(), seed=seed, scene=scene)
+        self.robot, self.log = robots.load(robot), log
+        self.world = self.world_type(self.robot, NAME, [], sensors=SensorModel.realistic(), seed=seed, scene=scene)
         self._running = True
         self.callback(self._end)
-        self._children = [lifecycle.spawn(registry.DAEMON, plan=LaunchPlan.make(NAME, robot, scene=scene))]
+        plan = LaunchPlan.make(NAME, robot, scene=scene)
+        self._children = [lifecycle.spawn(registry.DAEMON, log=log, plan=plan)]
         self._thread = threading.Thread(target=join, args=(self.world, NAME, real_time, lambda: self._running))
         self._thread.start()
         self.begin_controller()
+
+    @property
+    def daemon(self):
+        """The daemon's process."""
+        return self._children[0].process
+
+    def stop_world(self):
+        """Let no more time go by, as if the simulator had been killed."""
+        self._running = False
+
+    @property
+    def world_has_ended(self):
+        """Whether nobody lets time go by any more."""
+        return not self._thread.is_alive()
+
+    def end_world(self):
+        """The same, and wait for it."""
+        self.stop_world()
+        self._thread.join()
 
     def begin_controller(self):
         """Begin a controller, and a client of it."""
@@ -44,7 +64,7 @@ class Rig(ExitStack):
 
     def begin(self, role, **options):
         """Begin another process of the robot."""
-        self._children.append(lifecycle.spawn(role, name=NAME, robot=self.robot.name, **options))
+        self._children.append(lifecycle.spawn(role, log=self.log, name=NAME, robot=self.robot.name, **options))
         return self._children[-1].process
 
     def kill_controller(self):
@@ -70,8 +90,7 @@ class Rig(ExitStack):
         for child in reversed(self._children):
             child.process.kill()
             child.process.wait()
-        self._running = False
-        self._thread.join()
+        self.end_world()
         self.world.close()
 
 
@@ -86,6 +105,9 @@ class Spoilt(WalkedWorld):
         super().read(state)
         if self.spoil is not None:
             self.spoil(state)
+
+
+Rig.world_type = Spoilt
 
 
 class Feet:

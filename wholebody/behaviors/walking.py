@@ -57,6 +57,11 @@ class StandingUp:
         self._walker, self._seconds = walker, seconds
         self._begin: float | None = None
 
+    @property
+    def begun(self) -> bool:
+        """Whether it is on its way."""
+        return self._begin is not None
+
     def cycle(self, state: State, reference: Reference) -> bool:
         """Fill the reference; True when it stands, and the walker may go on."""
         time = state.time
@@ -101,6 +106,8 @@ AHEAD = 3
 """Steps that are planned ahead: what comes later moves the centre of mass by less than a millimetre now."""
 PATIENCE = 0.05
 """s. How long a sensor may be silent while walking."""
+LONGEST_GAP = 0.07
+"""s without a state after which it cannot go on in mid-step: what it was led to stand on has gone on without it."""
 FALLEN = 0.8
 """rad. A pelvis that leans further is not held up by feet any more."""
 
@@ -128,7 +135,7 @@ class Walking:
             gait_tuning.fit(self.walker)
         self.trouble = ""
         self.up = False  # whether it has stood up, and balances
-        self._fallen = False
+        self._holds = False
         self._rising: StandingUp | None = None
         self._velocity: Velocity | None = None
         self._time = 0.0
@@ -146,7 +153,7 @@ class Walking:
             self.stop()
             return
         self._rising = StandingUp(self.walker, seconds)
-        self.trouble, self.up, self._fallen, self._velocity, self._lost_since = "", False, False, None, None
+        self.trouble, self.up, self._holds, self._velocity, self._lost_since = "", False, False, None, None
 
     def walk(
         self,
@@ -254,14 +261,16 @@ class Walking:
 
     def cycle(self, state: State, reference: Reference) -> None:
         """One period: fill the reference from the state."""
-        self._time = state.time
+        gap, self._time = state.time - self._time, state.time
+        if self._moving and not 0.0 <= gap <= LONGEST_GAP:
+            self._hold(gap, state, reference)
+        if self._holds:
+            return
         if self._rising is not None:
             if not self._rising.cycle(state, reference):
                 return
             self._rising, self.up = None, True
             self.walker.pattern.follow(closing_step(self.walker.pattern.feet, self.walker.gait), self._time)
-        if self._fallen:
-            return
         if self._left is not None:
             self.walker.legs.take(self._left, state.position)
             self._left = self._left if len(self._left) else None
@@ -275,11 +284,25 @@ class Walking:
         else:
             self._look_whether_it_fell()
 
+    @property
+    def _moving(self) -> bool:
+        """Whether a plan goes on with time: on its way up, or along steps."""
+        begun = self._rising is not None and self._rising.begun
+        return begun or (self.up and not self.walker.pattern.standing)
+
+    def _hold(self, gap: float, state: State, reference: Reference) -> None:
+        """Stay as the joints were told last: to catch up with the plan would throw the robot."""
+        self.trouble = (
+            f"no state came for {gap:.2f} s in mid-step; it holds its joints where they were: tell it to stand"
+        )
+        self._rising, self._holds, self.up, self._velocity = None, True, False, None
+        reference.position[:], reference.mode[:], reference.mask[:] = state.reference, Mode.POSITION, True
+
     def _look_whether_it_fell(self) -> None:
         """Lying, it holds its joints where they are told to be, and lets nobody walk it."""
         balance = self.walker.balance
         if balance is not None and balance.tilt > FALLEN:
-            self._fallen, self.up, self._velocity = True, False, None
+            self._holds, self.up, self._velocity = True, False, None
             self.trouble = f"it has fallen: the pelvis leans by {math.degrees(balance.tilt):.0f}°"
 
     def _go_on_blind(self, error: SensorLost, reference: Reference) -> None:

@@ -382,7 +382,8 @@ class WalkingClient(Client):
             if not self._doing.wait(SLICE) and not self.alive:
                 raise NoController(f"{self} has ended")
             if time.monotonic() > end:
-                raise NoController(f"{self} did not come to what was awaited within {timeout:g} s")
+                hush = f"; it has said nothing for {self.silent_for:.0f} s" if self._silent else ""
+                raise NoController(f"{self} did not come to what was awaited within {timeout:g} s{hush}")
         return read_doing(self._doing.message)
 
     def __str__(self) -> str:

@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from wholebody.channels import directory
 from wholebody.cli import options
@@ -207,6 +208,8 @@ def show_status(picture: Picture, processes: dict[str, int | None]) -> None:
         table.add_row("stopped by", ", ".join(f"process {each}" for each in buttons))
     table.add_row("up", seconds(picture.uptime))
     table.add_row("ticks", f"{picture.tick}, every {1000 * picture.period:g} ms, {picture.missed} missed")
+    for number, each in enumerate(picture.troubles):
+        table.add_row("" if number else "trouble", Text(each, style="bold red"))
     table.add_row("faults", ", ".join(f"{joint} ({what})" for joint, what in picture.faults) or "none")
     table.add_row("log", str(lifecycle.log_file(picture.name)))
     console.print(table)

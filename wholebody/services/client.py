@@ -41,6 +41,8 @@ SLICE = 0.1
 """s. How long it waits before it looks whether the server still lives."""
 AGAIN = 0.25
 """s after which the oldest request that nobody acknowledged is sent again."""
+SILENT = 2.0
+"""s without a word of what a server does, after which it counts as silent."""
 KEEP_SENDING = 2.0
 """s for which it is, unless told otherwise: a robot does not begin to move because of what was told long ago."""
 REMEMBERED = 256
@@ -179,6 +181,12 @@ class Client(Opened):
         return is_alive(self.name, self._machine)
 
     @property
+    def silent_for(self) -> float:
+        """Seconds since the server has said what it does, if it says that; a live one that is silent hangs."""
+        self._doing.latest()
+        return max(0.0, time.monotonic() - self._doing.stamp) if self._doing.sequence else 0.0
+
+    @property
     def remedy(self) -> str:
         """How the server is started, to be said after what is wrong."""
         return ""
@@ -193,7 +201,8 @@ class Client(Opened):
 
     def _overdue(self, until: Stage, timeout: float) -> WholebodyError:
         """The error if the server runs, and does not answer in time."""
-        return self.missing(f"{self} did not come to '{until.name.lower()}' within {timeout:g} s")
+        hush = f"; it has said nothing for {self.silent_for:.0f} s" if self._silent else ""
+        return self.missing(f"{self} did not come to '{until.name.lower()}' within {timeout:g} s{hush}")
 
     def _connect(self) -> None:
         """Open the channels, once there is a server."""
@@ -205,8 +214,13 @@ class Client(Opened):
         self._kinds, self._room = labels(layout, "kinds"), int(next(iter(labels(layout, "room")), 0))
         self.about = next(iter(labels(layout, "about")), "")
         self._answers: Format | None = None if self._answer is None else format_of(self._answer, self._room)
+        self._doing: Any = None
         with contextlib.suppress(ChannelNotFound):
             self._doing = opened.enter_context(there.reader(f"{self.name}.doing", self.does, every=False))
+
+    @property
+    def _silent(self) -> bool:
+        return self._doing is not None and self.silent_for > SILENT
 
     @property
     def _identity(self) -> list[tuple[int, int] | None]:

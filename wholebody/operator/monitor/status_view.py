@@ -20,6 +20,7 @@ from wholebody.messages import (
     Status,
     labels,
 )
+from wholebody.processes.silence import SILENT
 from wholebody.rotations import roll_pitch_yaw
 
 FAULTS = (
@@ -88,6 +89,7 @@ class ControllerView:
     period: float  # declared, s; 0: none
     age: float | None  # s since its last one; None: it has not said anything yet
     joints: tuple[str, ...]  # those that follow it
+    silent: str = ""  # why, if it has declared a period and says nothing
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,7 @@ class Picture:
     refusals: dict[str, int] = field(default_factory=dict)
     stages: tuple[StageView, ...] = ()
     events: tuple[EventView, ...] = ()  # of this daemon, the last few
+    troubles: tuple[str, ...] = ()  # all that is wrong with it as a whole, and what to do
 
     @property
     def faults(self) -> tuple[tuple[str, str], ...]:
@@ -145,7 +148,7 @@ class Picture:
         """How it is, in a few words."""
         if self.process is None:
             return f"not running, silent for {seconds(self.silent)}"
-        if self.silent > 1.0:
+        if self.silent > SILENT:
             return f"silent for {seconds(self.silent)}"
         if self.fallen:
             return "fallen"

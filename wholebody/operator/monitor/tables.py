@@ -86,7 +86,9 @@ def controller_table(controllers: Iterable[ControllerView]) -> Table:
         late = each.age is None or each.age > 1.0
         rate = NOTHING if late else f"{each.rate:.0f}"
         ago = "never" if each.age is None else f"{seconds(each.age)} ago"
-        last = Text(ago, style="dim" if late else "")
+        last = (
+            Text(f"{ago}: {each.silent}", style="bold red") if each.silent else Text(ago, style="dim" if late else "")
+        )
         table.add_row(each.name, rate, declared, last, names(each.joints))
     return table
 

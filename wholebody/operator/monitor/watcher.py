@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -24,7 +25,9 @@ from wholebody.operator.monitor.status_view import (
     stage_views,
     text,
 )
-from wholebody.processes.registry import DAEMON, nothing_runs, plan_of, running_as
+from wholebody.processes import silence
+from wholebody.processes.registry import CRAWL, DAEMON, WALK, nothing_runs, plan_of, running_as
+from wholebody.processes.silence import SILENT
 
 LOOK_BACK = 1000
 """Cycles that the table of the stages is made of, at most."""
@@ -33,6 +36,8 @@ STAGES_EVERY = 1.0
 RECENT = 50
 """Messages that rates are taken from."""
 EVENTS = 6
+PERIODS = 10
+"""Of those that a controller has declared; silent for longer, it is said to be."""
 FASTEST = 10.0
 """rad/s. For joints without a limit."""
 FIRST_REPORT = 10.0
@@ -55,6 +60,7 @@ class Watcher:
         self._stages_at = 0.0
         self._known: tuple[int | None, str, str, dict[str, str]] = (None, "", "", {})
         self._fall: FallWatch | None = None
+        self._doing = {role.name: Subscription(names.doing(role.name)) for role in (WALK, CRAWL)}
 
     @property
     def process(self) -> int | None:
@@ -84,6 +90,7 @@ class Watcher:
             for name in names
             if name
         }
+        fallen = "" if self._fall is None else self._fall.complaint(state)
         newest = {name: message for name, tap in wanted.items() if (message := tap.take()) is not None}
         return Picture(
             name=self.names.robot,
@@ -100,7 +107,6 @@ class Watcher:
             missed=0 if tick is None else tick.missed,
             stopped=report is not None and report.stopped,
             joints=joint_views(state, report, newest, groups),
-            fallen="" if self._fall is None else self._fall.complaint(state),
             sensors=sensor_views(state),
             controllers=() if report is None else self._controllers(report, names, wanted),
             refusals={}
@@ -108,7 +114,20 @@ class Watcher:
             else {kind.name.lower().replace("_", " "): int(report.refused[kind]) for kind in Refusal},
             stages=self._stages(),
             events=self._recent_events(math.inf if process is None else uptime),
+            fallen=fallen,
+            troubles=tuple(self._troubles(report)),
         )
+
+    def _troubles(self, report: Report | None) -> Iterator[str]:
+        """What is wrong with the robot as a whole, besides that it has fallen."""
+        if self.process is not None and self._state.age > SILENT:
+            yield f"the robot is silent: {silence.of_robot(self.names.robot)}"
+        if report is not None and report.stopped:
+            yield "the daemon holds every joint: wholebody console -c resume lets it go on"
+        for role, each in self._doing.items():
+            doing = each.take() if each.writers else None
+            if doing is not None and (said := text(doing["trouble"])):
+                yield f"{role}: {said}"
 
     def velocity_limits(self) -> dict[str, float]:
         """How fast the daemon lets each joint move: its step limit in a period; NoRobot if no daemon says so.
@@ -147,10 +166,17 @@ class Watcher:
                 period=float(report.period[i]),
                 age=wanted[name].age if math.isfinite(wanted[name].age) else None,
                 joints=tuple(str(joint) for joint in joints[report.owner == i]),
+                silent=self._why_silent(name, report, i),
             )
             for i, name in enumerate(names)
             if name
         )
+
+    def _why_silent(self, name: str, report: Report, row: int) -> str:
+        """Why a controller says nothing that has declared a period; empty if it speaks, or the robot is silent."""
+        if self._state.age > SILENT or not report.period[row] or report.age[row] < PERIODS * report.period[row]:
+            return ""
+        return silence.of_controller(self.names.robot, name)
 
     def _recent_events(self, within: float) -> tuple[EventView, ...]:
         self._events.take()

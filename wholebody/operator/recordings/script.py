@@ -14,9 +14,10 @@ from wholebody.behaviors.walking_goals import GOALS, WalkingClient
 from wholebody.errors import BadFootsteps, GoalNotDone, NoController
 from wholebody.locomotion.walking.footsteps import Feet, Footstep, Place, StepLimits, in_place, to_place
 from wholebody.parameters.verbs import described, verbs_in
-from wholebody.processes import lifecycle
-from wholebody.processes.registry import Role, robot_of
+from wholebody.processes import lifecycle, silence
+from wholebody.processes.registry import DAEMON, Role, process_of, robot_of
 from wholebody.services import Stage
+from wholebody.services.client import SILENT
 
 Act = Callable[[float], float]
 """What is no order to the robot, such as to push it: with a number, and for how many seconds to wait then."""
@@ -137,7 +138,7 @@ def follow(name: str, lines: Sequence[str], controller: Process, console: Consol
     script = Script(lines)
     with ExitStack() as stack:
         robot = _joined(stack, name, controller)
-        said = 0
+        said, hush = 0, _Hush(robot, name, controller.role.name, console)
         while not script.over:
             script.go_on(robot, robot.doing.time)
             for done in script.done[said:]:
@@ -146,11 +147,37 @@ def follow(name: str, lines: Sequence[str], controller: Process, console: Consol
                     f"{done.time:8.2f} s  {done.line}: at {place.x:.2f}, {place.y:.2f} m, {place.yaw:.2f} rad"
                 )
             said = len(script.done)
-            if not robot.alive:
-                raise NoController(f"{robot} has ended")
+            hush.look()
             time.sleep(LOOK_EVERY)
     if script.trouble:
         raise GoalNotDone("not done", script.trouble)
+
+
+class _Hush:
+    """Says when a controller falls silent, and why; NoController if it has ended."""
+
+    def __init__(self, robot: WalkingClient, name: str, controller: str, console: Console) -> None:
+        self._robot, self._name, self._controller, self._console = robot, name, controller, console
+        self._said = False
+
+    def look(self) -> None:
+        """Look whether there is anything to say."""
+        if not self._robot.alive:
+            raise NoController(f"{self._robot} has ended{self._robot.remedy}{self._gone}")
+        silent = self._robot.silent_for > SILENT
+        if silent and not self._said:
+            why = silence.of_controller(self._name, self._controller)
+            self._console.print(f"{self._robot} has said nothing for {SILENT:g} s: {why}", soft_wrap=True)
+        elif self._said and not silent:
+            self._console.print(f"{self._robot} goes on", soft_wrap=True)
+        self._said = silent
+
+    @property
+    def _gone(self) -> str:
+        """Whether the robot has gone, too."""
+        if process_of(DAEMON, self._name) is not None:
+            return ""
+        return f" (the robot '{self._name}' has gone before: {silence.of_robot(self._name)})"
 
 
 def _joined(stack: ExitStack, name: str, controller: Process) -> WalkingClient:

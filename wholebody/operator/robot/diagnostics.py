@@ -16,6 +16,7 @@ from wholebody.operator.map import Map
 from wholebody.operator.monitor.status_view import FAULTS, sensor_views, words
 from wholebody.operator.robot.localization import PlaceEstimate
 from wholebody.perception.objects import SeenObject
+from wholebody.processes import silence
 from wholebody.robots import Robot
 
 LOOK_EVERY = 0.2
@@ -38,7 +39,7 @@ class Diagnostics:
     def __init__(
         self, name: str, doing: Callable[[], Doing | None], fallen: Callable[[State], str] = lambda state: ""
     ) -> None:
-        self._fallen = fallen
+        self._name, self._fallen = name, fallen
         self._state, self._report, self._doing = (
             Subscription(Names(name).state, State),
             Subscription(Names(name).report, Report),
@@ -61,7 +62,7 @@ class Diagnostics:
     def _look(self) -> Iterator[str]:
         state, report = self._state.take(), self._report.take()
         if state is None or self._state.age > SILENT:
-            yield f"the robot is silent: no state for more than {SILENT:g} s"
+            yield f"the robot is silent: {silence.of_robot(self._name)}"
         if report is not None and report.stopped:
             yield "the daemon holds every joint; RESUME lets it go on"
         if state is not None:
