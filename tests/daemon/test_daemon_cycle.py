@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from wholebody import messages, robots
 from wholebody.channels import Channel
+from wholebody.daemon import channels as daemon_channels
 from wholebody.daemon.timing import Contract, OnMiss
 from wholebody.drivers import Loopback
 from wholebody.errors import BadPeriod
@@ -66,8 +67,8 @@ def test_of_two_words_on_a_joint_the_newer_counts(words):
             rig.go()
             assert rig.command(joint) == position
         assert {joint: rig.command(joint) for joint in last} == last
-        for controller in "abc":
-            Channel(rig.names.reference(controller)).path.unlink()
+        for channel in (rig.names.commanded, *(rig.names.reference(each) for each in "abc")):
+            Channel(channel).path.unlink()
 
 
 def test_references_from_before_the_daemon_are_not_followed():
@@ -93,6 +94,50 @@ def test_a_restarted_daemon_goes_on_from_the_encoders():
         assert rig.command("RSP") == pytest.approx(reached, abs=STEP)
         rig.go(50)
         assert rig.command("RSP") == pytest.approx(reached, abs=STEP)
+
+
+class Hanging(Loopback):
+    """A robot of which a joint hangs behind what it was told, and so the more, the heavier it is."""
+
+    sag = 0.0
+
+    def read(self, state):
+        super().read(state)
+        state.position[ROBOT.index["RSP"]] += self.sag
+
+
+@pytest.mark.parametrize(("sag", "just_before", "goes_on"), [(0.02, 60, True), (2.0, 60, False), (0.02, 0, False)])
+def test_a_restarted_daemon_commands_what_the_one_just_before_did_unless_joints_are_elsewhere(
+    monkeypatch, sag, just_before, goes_on
+):
+    monkeypatch.setattr(daemon_channels, "JUST_BEFORE", just_before)
+    robot = Hanging(ROBOT)
+    with Rig(interface=robot) as rig:
+        rig.put("mine", {"RSP": 0.5})
+        rig.go(60)
+        robot.sag, reached = -sag, rig.command("RSP")
+        rig.go()
+    with Rig(interface=robot) as rig:
+        assert (rig.command("RSP") == reached) is goes_on
+        assert rig.command("RSP") == pytest.approx(reached if goes_on else reached - sag)
+        rig.go(10)
+        assert rig.command("RSP") == pytest.approx(reached if goes_on else reached - sag)
+
+
+def test_a_robot_that_was_stopped_stays_so_when_its_daemon_is_started_again():
+    with Rig() as rig:
+        rig.go()
+        assert rig.ask(Verb.STOP).accepted
+        rig.go(30)
+    with Rig() as rig:
+        rig.put("mine", {"RSP": 0.02})
+        rig.go(5)
+        assert "was stopped when the daemon before this one ended" in rig.cycle.stopped
+        assert rig.command("RSP") == 0.0
+        assert rig.ask(Verb.RESUME).accepted
+        rig.put("mine", {"RSP": 0.02})
+        rig.go(5)
+        assert rig.command("RSP") == 0.02
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,13 @@ import numpy as np
 
 from wholebody import messages
 from wholebody.channels.owned import Opened
+from wholebody.channels.subscription import Subscription
 from wholebody.daemon.board_requests import BoardServer
 from wholebody.daemon.stop_inputs import StopInputs
 from wholebody.daemon.timing import Spread
 from wholebody.drivers.names import Names
 from wholebody.errors import LayoutMismatch, RobotTaken, TooManyWriters
-from wholebody.messages import Record
+from wholebody.messages import Record, Reference, Report
 from wholebody.robots.robot import Robot
 
 # How messages begin that are put in every cycle: packed at once, which is cheaper than field by field.
@@ -25,6 +26,9 @@ _TICK = struct.Struct("<dQdQ")  # all of messages.tick()
 _COMMAND = struct.Struct("<d")  # time
 KEPT = 1 << 15
 """Cycles of which p99 is taken."""
+
+JUST_BEFORE = 60.0
+"""s. A daemon takes over from one that commanded joints, or was stopped, no longer ago."""
 
 M = TypeVar("M", bound=Record)
 
@@ -50,15 +54,24 @@ class RobotChannels(Opened):
         self.tick = self._writer(names.tick, messages.tick(), writers=1)
         self.state = self._writer(names.state, robot.state_dtype(), writers=1)
         self.commanded = self._writer(names.commanded, robot.reference_dtype(), writers=2)
+        self.commanded_before = self._left_behind(names.commanded, Reference, robot.reference_dtype())
         self.timing = self._writer(names.timing, messages.timing(stages), depth=1024)
         self._timing = struct.Struct(f"<QQd{len(stages)}d")  # all of messages.timing()
         self._state_bytes, self._tick_bytes = self.state.raw.data, self.tick.raw.data
         self._command_bytes, self._timing_bytes = self.commanded.raw.data, self.timing.raw.data
+        before = self._left_behind(names.report, Report, messages.report(joints))
+        self.stopped_before = before is not None and bool(before.stopped)
         self.report = self._writer(names.report, messages.report(joints))
         self.events = self._writer(names.events, messages.event(), depth=256)
         self.boards = self._opened.enter_context(BoardServer(names))
         stop = self._opened.enter_context(self._channel(names.stop, messages.event()).reader())
         self.stops = StopInputs(stop, self.tell)
+
+    def _left_behind(self, channel: str, kind: type[M], layout: messages.Dtype) -> M | None:
+        """The last message of a daemon that was here just before; None if none was."""
+        left = Subscription(channel, kind)
+        newest = left.take()
+        return newest if newest is not None and newest.dtype == layout and left.age < JUST_BEFORE else None
 
     def put_state(self, time: float, number: int) -> None:
         """Publish the state, as read, of a cycle."""

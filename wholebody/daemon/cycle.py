@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -40,8 +41,13 @@ NEAR_HOME = 0.02
 """rad. A joint that is homed so near to zero goes there."""
 HANDED_BACK_AFTER = 1.0
 """s for which a joint must not have been taken over, until that is said."""
+NEAR_BEFORE = 0.05
+"""s. A joint that is no further from where it was told to be than it goes in that is still held there by its board."""
 FIGHT_WITHIN = 0.5
 """s. Controllers that both move a joint within this time are fighting over it."""
+
+Positions = np.ndarray[Any, Any]
+Flags = np.ndarray[Any, Any]
 
 
 class Cycle:
@@ -94,10 +100,21 @@ class Cycle:
         self._unsaid = limits.said  # until the first report: by then somebody may listen
 
     def begin(self) -> None:
-        """Take over from the encoders: what the robot does now is the first command, so nothing jumps."""
+        """Take over: what a daemon just before commanded, else where the encoders are, is the first command.
+
+        So nothing jumps. Joints hang behind what they were told by their load; to command where they are would let them
+        sag once more with each daemon.
+        """
         self.interface.read(self.state)
+        before = self.channels.commanded_before
         self._hold()
+        if before is not None:
+            near = np.abs(before.position - self._measured) <= NEAR_BEFORE * self.gate.velocity
+            told = before.mask & (before.mode == Mode.POSITION)
+            self._go_on_from(before.position, told & (near | np.isnan(self._measured)), told)
         self.command.mask[:] = True
+        if self.channels.stopped_before:
+            self.stop("the robot was stopped when the daemon before this one ended; resume lets it go on")
 
     def once(self) -> None:
         """Go round once."""
@@ -110,7 +127,8 @@ class Cycle:
             self._take_over_anew()
         began = now()
         self.controllers.take()
-        self.merging.update()
+        if self.number:  # the first command is what was taken over: the last of the daemon before may not have arrived
+            self.merging.update()
         if self._stop_said.unread and (why := self.channels.stops.why()):
             self.stop(why)
         if self.stopped:
@@ -148,8 +166,11 @@ class Cycle:
     def _take_over_anew(self) -> None:
         """Another simulator has taken the place of the one before, and its robot is somewhere else."""
         self._restarts = getattr(self.clock, "restarts", 0)
-        self.channels.tell("restart", "another simulator has come; every joint holds where it is now")
-        self.begin()
+        self.channels.tell("restart", "the simulator began anew; every joint holds where it is now")
+        before = self._position.copy()
+        self.interface.read(self.state)
+        self._hold()
+        self._go_on_from(before, np.zeros(len(before), bool), self.command.mode == Mode.POSITION)
 
     def expect_home(self, joints: Sequence[int]) -> None:
         """Leave joints alone that are sent home, until they are there."""
@@ -202,6 +223,12 @@ class Cycle:
         position = np.nan_to_num(self._measured)
         np.copyto(self._position, position)
         self.merging.begin(np.clip(position, lower, upper), time.monotonic_ns())
+
+    def _go_on_from(self, before: Positions, sure: Flags, told: Flags) -> None:
+        """Want joints where they were told to be, if that is sure, or if their driver says that it holds them there."""
+        goes_on = np.isfinite(before) & (sure | (told & (self.state.reference == before)))
+        np.copyto(self._position, np.where(goes_on, before, self._position))
+        self.merging.begin(np.clip(self._position, self.gate.lower, self.gate.upper), time.monotonic_ns())
 
     def _stay_stopped(self) -> None:
         joints = self.merging.owner >= 0
