@@ -211,7 +211,9 @@ def show_status(picture: Picture, processes: dict[str, int | None]) -> None:
     for number, each in enumerate(picture.troubles):
         table.add_row("" if number else "trouble", Text(each, style="bold red"))
     table.add_row("faults", ", ".join(f"{joint} ({what})" for joint, what in picture.faults) or "none")
-    table.add_row("log", str(lifecycle.log_file(picture.name)))
+    lost = lifecycle.is_log_lost(picture.name)
+    log = f"{lifecycle.log_file(picture.name)}{', but its disk is full: what is said now is lost' if lost else ''}"
+    table.add_row("log", Text(log, style="bold red" if lost else ""))
     console.print(table)
     for title, part, some in _parts(picture):
         console.print()

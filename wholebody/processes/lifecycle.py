@@ -197,6 +197,19 @@ def log_file(name: str) -> Path:
     return runtime_folder() / f"{name}.log"
 
 
+FULL = 4096
+"""Bytes of a disk that are as good as none."""
+
+
+def is_log_lost(name: str) -> bool:
+    """Whether the disk of that is full, so that nobody can read what is said from now on."""
+    try:
+        disk = os.statvfs(log_file(name).parent)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < FULL
+
+
 def sweep(name: str, robot: Robot) -> None:
     """Remove the channels that another robot of this name left behind; what nothing tells apart goes on being used."""
     for each in directory.names():

@@ -14,6 +14,7 @@ from wholebody.drivers.names import default_name
 from wholebody.errors import WholebodyError
 from wholebody.processes import HELP, logs
 from wholebody.processes.launch_plan import LaunchPlan
+from wholebody.processes.log_stream import LogStream
 from wholebody.processes.registry import ROLES, Registration, Role, robot_of
 from wholebody.realtime import end_with
 
@@ -33,7 +34,9 @@ def main(words: Sequence[str]) -> None:
     role = ROLES[parser.parse_args(words[:1]).role]
     try:
         function = role.load()
-        _run(role, function, vars(_options(role, function).parse_args(words[1:])))
+        given = vars(_options(role, function).parse_args(words[1:]))
+        sys.stdout, sys.stderr = LogStream(1), LogStream(2)
+        _run(role, function, given)
     except WholebodyError as error:
         print(f"{role.name}: {error}", file=sys.stderr, flush=True)
         sys.exit(1)
