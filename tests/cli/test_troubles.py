@@ -82,6 +82,14 @@ def test_a_walking_controller_that_has_trouble_or_ends_is_told(robot):
     assert robot.wrong() == ("the walking controller has ended",)
 
 
+def test_a_walking_controller_that_says_nothing_while_the_robot_goes_on_is_told(robot, monkeypatch):
+    robot.doing = WELL
+    robot.state.message["time"] = 0.5
+    assert robot.wrong() == ()
+    robot.state.message["time"] = 1.5
+    assert "the walking controller says nothing: " in robot.wrong()[0]
+
+
 def test_a_robot_that_says_nothing_any_more_is_silent(robot, monkeypatch):
     assert robot.wrong() == ()
     monkeypatch.setattr(diagnostics, "SILENT", 0.0)

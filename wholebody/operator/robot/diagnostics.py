@@ -17,6 +17,7 @@ from wholebody.operator.monitor.status_view import FAULTS, sensor_views, words
 from wholebody.operator.robot.localization import PlaceEstimate
 from wholebody.perception.objects import SeenObject
 from wholebody.processes import silence
+from wholebody.processes.registry import WALK
 from wholebody.robots import Robot
 
 LOOK_EVERY = 0.2
@@ -71,14 +72,16 @@ class Diagnostics:
             yield from (each for each, since in self._faults.items() if now >= since + FAULTY)
             if fallen := self._fallen(state):
                 yield fallen
-        yield from self._of_legs()
+        yield from self._of_legs(state)
 
-    def _of_legs(self) -> Iterator[str]:
+    def _of_legs(self, state: State | None) -> Iterator[str]:
         doing = self._doing()
         if doing is None and self._walked:
             yield "the walking controller has ended"
         elif doing is not None and doing.trouble:
             yield doing.trouble
+        elif doing is not None and state is not None and state.time > doing.time + SILENT:
+            yield f"the walking controller says nothing: {silence.of_controller(self._name, WALK.name)}"
         self._walked = self._walked or doing is not None
 
 
