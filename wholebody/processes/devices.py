@@ -82,7 +82,8 @@ def _servos(plan: LaunchPlan, robot: Robot, announce: Announce) -> None:
     """Servos on UDP ports, whichever are free."""
     from wholebody.drivers.dynamixel.simulated import serve
 
-    serve(robot, _plant(plan, robot), ready=lambda ports: announce("servos", ports))
+    table = plan.choice.options.get("servos", "")
+    serve(robot, _plant(plan, robot), servos=table, ready=lambda ports: announce("servos", ports))
 
 
 def _can_boards(plan: LaunchPlan, robot: Robot, announce: Announce) -> None:

@@ -54,6 +54,7 @@ class Instruction(IntEnum):
     PING = 0x01
     READ = 0x02
     WRITE = 0x03
+    SYNC_READ = 0x82  # of protocol 2.0
     SYNC_WRITE = 0x83
 
 
@@ -83,7 +84,14 @@ class Request:
     @property
     def is_answered(self) -> bool:
         """Whether the servo answers (with its status level at 1: only to what asks for something)."""
-        return self.servo != BROADCAST and self.instruction in (Instruction.PING, Instruction.READ)
+        return self.answers > 0
+
+    @property
+    def answers(self) -> int:
+        """How many servos answer, one after the other."""
+        if self.instruction is Instruction.SYNC_READ:
+            return max(0, len(self.parameters) - 4)
+        return int(self.servo != BROADCAST and self.instruction in (Instruction.PING, Instruction.READ))
 
 
 @dataclass(frozen=True)
@@ -176,6 +184,20 @@ def decode_reply(packet: bytes) -> Reply:
     """Take a reply apart."""
     servo, faults, data = _apart(packet)
     return Reply(servo, Fault(faults & 0x7F), data)
+
+
+def read_of(parameters: bytes) -> tuple[int, int]:
+    """Address and count of a read."""
+    if len(parameters) != 2:
+        raise HardwareError(f"'{parameters.hex(' ')}' are no address and count")
+    return parameters[0], parameters[1]
+
+
+def write_of(parameters: bytes) -> tuple[int, bytes]:
+    """Address and data of a write."""
+    if len(parameters) < 2:
+        raise HardwareError(f"'{parameters.hex(' ')}' are no address and data")
+    return parameters[0], parameters[1:]
 
 
 def decode_sync_write(parameters: bytes) -> tuple[int, dict[int, bytes]]:

@@ -15,12 +15,13 @@ import time
 from collections.abc import Sequence
 from typing import Protocol
 
-from wholebody.drivers.dynamixel.packets import decode_request, split
+from wholebody.drivers.dynamixel.kinds import AX, Kind
 from wholebody.errors import HardwareError
 
 REPLY_TIMEOUT = 0.002
 """s: after that a servo is taken not to answer"""
 _BAUD = {1_000_000: termios.B1000000, 500_000: termios.B500000, 115_200: termios.B115200, 57_600: termios.B57600}
+_BAUD |= {2_000_000: termios.B2000000, 3_000_000: termios.B3000000, 4_000_000: termios.B4000000}
 
 
 class Port(Protocol):
@@ -47,7 +48,7 @@ class SerialPort:
 
     simulated = False
 
-    def __init__(self, path: str, baud: int = 1_000_000) -> None:
+    def __init__(self, path: str, baud: int = 1_000_000, kind: Kind = AX) -> None:
         if baud not in _BAUD:
             raise HardwareError(f"a baud rate of {baud}; there are {', '.join(map(str, _BAUD))}")
         try:
@@ -55,6 +56,7 @@ class SerialPort:
             _make_raw(self._file, _BAUD[baud])
         except (OSError, termios.error) as error:
             raise HardwareError(f"cannot open the servo line {path}: {error}; is the adapter plugged in?") from error
+        self._kind = kind
         self._received = bytearray()
         self._batch: Sequence[bytes] | None = None
         self._changed = threading.Condition()
@@ -104,8 +106,7 @@ class SerialPort:
                 return
             late = self._pending()
             os.write(self._file, packet)
-            if decode_request(packet).is_answered:
-                late += self._answer()
+            late += self._answers(self._kind.packets.decode_request(packet).answers)
             with self._changed:
                 self._received += late
 
@@ -115,12 +116,15 @@ class SerialPort:
             return os.read(self._file, 4096)
         return b""
 
-    def _answer(self) -> bytes:
-        """The next reply, or what came of it within the time it has."""
-        got, until = b"", time.monotonic() + REPLY_TIMEOUT
-        while not split(got).packets and (left := until - time.monotonic()) > 0:
+    def _answers(self, count: int) -> bytes:
+        """The next replies, or what came of them within the time that each has."""
+        got, found, until = b"", 0, time.monotonic() + REPLY_TIMEOUT
+        while found < count and (left := until - time.monotonic()) > 0:
             if select.select([self._file], [], [], left)[0]:
-                got += os.read(self._file, 256)
+                got += os.read(self._file, 4096)
+                there = len(self._kind.packets.split(got).packets)
+                if there > found:
+                    found, until = there, time.monotonic() + REPLY_TIMEOUT
         return got
 
 

@@ -1,11 +1,11 @@
-"""ServoRobot: Mini-Hubo on its servo lines, as a RobotInterface with Boards.
+"""ServoRobot: a robot on lines of Dynamixel servos, as a RobotInterface with Boards.
 
 Each write sends all goals and asks the servos how they are; each read takes what has come back since, so a state is one
 period old. A servo that does not answer keeps its last value and is counted; after HOLLOW periods its joint shows
 ENCODER_ERROR. Measured are position, velocity, temperature, and as effort the share of its greatest torque with which a
-servo drives its motor. Mini-Hubo has no IMU, and its two force-torque sensors are not on these lines: neither is
-measured. Servos know their angle as soon as they have power, so there is nothing to search: to go home is to go to
-zero, slowly.
+servo drives its motor (of X servos their current, and no temperature). Neither an IMU nor force-torque sensors are on
+these lines. Servos know their angle as soon as they have power, so there is nothing to search: to go home is to go to
+zero, slowly. X servos stop by themselves when they hear nothing for a while: their Bus Watchdogs are armed.
 
 A joint that is switched on, sent home or called away from home is led at HOMING_SPEED until it is where it was sent;
 one that went home stays there until its reference changes. The goal of a limp joint follows it, so that nothing jumps
@@ -16,33 +16,19 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from wholebody.drivers import simulated_devices
-from wholebody.drivers.dynamixel import packets
-from wholebody.drivers.dynamixel.packets import (
-    BROADCAST,
-    GOAL_POSITION,
-    GREATEST,
-    PRESENT_POSITION,
-    PRESENT_TEMPERATURE,
-    RADIANS_PER_COUNT,
-    RETURN_DELAY,
-    SPEED_UNIT,
-    STATUS_LEVEL,
-    TORQUE_ENABLE,
-    Fault,
-    signed,
-    two_bytes,
-)
+from wholebody.drivers.dynamixel.packets import Fault
 from wholebody.drivers.dynamixel.ports import Port, SerialPort
-from wholebody.drivers.dynamixel.table import CHECK_SIZE, READ_SIZE, SHARE, ServoTable, Traffic, traffic
+from wholebody.drivers.dynamixel.table import SHARE, ServoTable, Traffic, traffic
 from wholebody.drivers.interface import Answer
 from wholebody.errors import HardwareError
 from wholebody.messages import ALL_JOINTS, Measured, Mode, Reference, State, Status, Verb
+from wholebody.parameters.parameter import Bounds, Unit
 from wholebody.robots.robot import Robot
 
 MEASURED = int(Measured.POSITION | Measured.VELOCITY | Measured.EFFORT | Measured.TEMPERATURE)
@@ -57,16 +43,33 @@ _OF_FAULT = {
 }
 
 
-def dynamixel(robot: Robot, period: float, name: str, *, devices: Sequence[str] = ()) -> ServoRobot:
-    """Servos on serial lines of 1 Mbit/s (Dynamixel protocol 1.0); without devices, simulated servos.
+def dynamixel(
+    robot: Robot,
+    period: float,
+    name: str,
+    *,
+    devices: Sequence[str] = (),
+    servos: str = "",
+    watchdog: Annotated[float, Unit("s"), Bounds(0.02, 2.54)] = 0.2,
+) -> ServoRobot:
+    """Dynamixel servos on serial lines (protocols 1.0 and 2.0); without devices, simulated servos.
 
-    devices  serial devices in the order of the servo table, such as /dev/ttyUSB0,/dev/ttyUSB1; none: simulated servos
+    devices   serial devices in the order of the servo table, such as /dev/ttyUSB0,/dev/ttyUSB1; none: simulated servos
+    servos    YAML file with a table of servos; none: that of the robot, if it is ours
+    watchdog  after how long without a packet servos of protocol 2.0 stop by themselves
     """
     if devices:
-        serial: list[Port] = [SerialPort(device) for device in devices]
-        return ServoRobot(robot, serial, period, simulated=False)
+        table = ServoTable.of(robot, len(devices), servos)
+        serial: list[Port] = [SerialPort(device, table.baud, table.kind) for device in devices]
+        return ServoRobot(robot, serial, period, simulated=False, servos=servos, watchdog=watchdog)
     found = simulated_devices.announced(name, "give devices=/dev/ttyUSB0, or begin them: wholebody start")
-    return ServoRobot(robot, [simulated_devices.DatagramPort(number) for number in found.ports], period)
+    return ServoRobot(
+        robot,
+        [simulated_devices.DatagramPort(number) for number in found.ports],
+        period,
+        servos=servos,
+        watchdog=watchdog,
+    )
 
 
 class ServoRobot:
@@ -75,12 +78,19 @@ class ServoRobot:
     modes = frozenset({Mode.POSITION})
 
     def __init__(
-        self, robot: Robot, ports: Port | Sequence[Port], period: float = 0.005, simulated: bool | None = None
+        self,
+        robot: Robot,
+        ports: Port | Sequence[Port],
+        period: float = 0.005,
+        simulated: bool | None = None,
+        servos: str = "",
+        watchdog: float = 0.2,
     ) -> None:
         self._ports: list[Port] = list(ports) if isinstance(ports, Sequence) else [ports]
         self.robot, self.period = robot, period
         self.simulated = all(port.simulated for port in self._ports) if simulated is None else simulated
-        self.table = table = ServoTable.of(robot, len(self._ports))
+        self.table = table = ServoTable.of(robot, len(self._ports), servos)
+        self.kind, self.watchdog = table.kind, watchdog
         self.readings = Readings(robot, table)
         self.traffic: dict[str, Traffic] = traffic(table)
         n = len(table.joints)
@@ -89,11 +99,12 @@ class ServoRobot:
         self._homing = np.zeros(n, bool)  # at zero, or on the way, until its reference changes
         self._passed_over = np.zeros(n)  # the reference that a joint at home does not follow
         self._powered = np.zeros(n, bool)  # as it is wanted
-        self._full = np.array([max(1, round(joint.velocity / SPEED_UNIT)) for joint in robot.moving])
-        self._read = [packets.read(servo, PRESENT_POSITION, READ_SIZE) for servo in table.servo]
-        self._check = [packets.read(servo, TORQUE_ENABLE, CHECK_SIZE) for servo in table.servo]
+        self._full = np.array([max(1, round(joint.velocity / self.kind.speed_unit)) for joint in robot.moving])
+        self._check = [self.kind.ask_check(servo) for servo in table.servo]
         self._on = [table.on(line) for line in range(len(table.lines))]
         self._turn, self._cycle = [0] * len(self._on), 0
+        self._to_arm = False  # whether watchdogs are to be armed with the next goals
+        self._exchange = max(each.read_time + each.check_time for each in self.traffic.values())
         if any(each.reads_within(period) == 0 for each in self.traffic.values()):
             raise HardwareError(
                 f"a period of {period} s is too short for the servo lines; the least is {self._least():.4f} s"
@@ -165,16 +176,13 @@ class ServoRobot:
         self._close()
 
     def _take_over(self) -> None:
-        settings = [
-            packets.write(BROADCAST, STATUS_LEVEL, b"\x01"),
-            packets.write(BROADCAST, RETURN_DELAY, b"\x00"),
-        ]
-        readings = self.readings
+        settings, readings, servo = self.kind.settings(), self.readings, self.table.servo
         for _ in range(ATTEMPTS):
             for line, port in enumerate(self._ports):
                 missing = [j for j in self._on[line] if not (readings.seen[j] and readings.checked[j])]
-                port.send([*settings, *(each[j] for j in missing for each in (self._read, self._check))])
-            self._ports[0].wait(0.004 + 0.001 * len(self.table.joints))
+                asked = [packet for j in missing for packet in (*self.kind.ask([servo[j]]), self._check[j])]
+                port.send([*settings, *asked])
+            self._ports[0].wait(0.004 + len(self.table.joints) * max(0.001, 1.5 * self._exchange))
             for line, port in enumerate(self._ports):
                 readings.take(line, port.receive())
             if readings.seen.all() and readings.checked.all():
@@ -187,6 +195,7 @@ class ServoRobot:
         np.copyto(self._goal, np.where(readings.powered, readings.goal, readings.position))
         np.copyto(self._led_to, self._goal)
         readings.forget_questions()
+        self._to_arm = True
 
     def _close(self) -> None:
         for port in self._ports:
@@ -201,7 +210,10 @@ class ServoRobot:
             asked = self._next(line, sum(map(len, switches)))
             self.readings.ask(line, asked)
             check = self._on[line][self._cycle % len(self._on[line])]
-            port.send([self._goals(line), *switches, *(self._read[joint] for joint in asked), self._check[check]])
+            arm = self.kind.arm(self.watchdog) if self._to_arm else []
+            ask = self.kind.ask([self.table.servo[joint] for joint in asked])
+            port.send([*arm, self._goals(line), *switches, *ask, self._check[check]])
+        self._to_arm = False
 
     def _lead(self) -> None:
         """Lead slow joints on by a step, and let limp ones lead."""
@@ -225,27 +237,24 @@ class ServoRobot:
 
     def _goals(self, line: int) -> bytes:
         counts = self.table.counts(self._led_to)
-        data = {
-            self.table.servo[joint]: two_bytes(int(counts[joint])) + two_bytes(int(self._full[joint]))
-            for joint in self._on[line]
-        }
-        return packets.sync_write(GOAL_POSITION, data)
+        return self.kind.goals(
+            {self.table.servo[joint]: (int(counts[joint]), int(self._full[joint])) for joint in self._on[line]}
+        )
 
     def _switches(self, joints: Sequence[int]) -> list[bytes]:
         """Torque switches that are not as they are wanted, said again until they are seen to be."""
         wrong = [j for j in joints if self.readings.checked[j] and self.readings.powered[j] != self._powered[j]]
         if not wrong:
             return []
-        data = {self.table.servo[joint]: bytes((int(self._powered[joint]),)) for joint in wrong}
-        return [packets.sync_write(TORQUE_ENABLE, data)]
+        return [self.kind.switch({self.table.servo[joint]: bool(self._powered[joint]) for joint in wrong})]
 
     def _status(self) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
         readings = self.readings
         status = np.where(readings.powered, int(Status.DRIVER_ON | Status.CONTROL_ON), 0).astype(np.uint32)
         status[readings.seen & ~(self._homing & self._slow)] |= np.uint32(Status.HOMED)
         status[readings.silent > HOLLOW] |= np.uint32(Status.ENCODER_ERROR)
-        status[self._goal < self.table.lower - RADIANS_PER_COUNT] |= np.uint32(Status.POSITION_BELOW_MINIMUM)
-        status[self._goal > self.table.upper + RADIANS_PER_COUNT] |= np.uint32(Status.POSITION_ABOVE_MAXIMUM)
+        status[self._goal < self.table.lower - self.kind.step] |= np.uint32(Status.POSITION_BELOW_MINIMUM)
+        status[self._goal > self.table.upper + self.kind.step] |= np.uint32(Status.POSITION_ABOVE_MAXIMUM)
         for fault, flag in _OF_FAULT.items():
             status[(readings.faults & int(fault)) > 0] |= np.uint32(flag)
         return status
@@ -258,16 +267,19 @@ class ServoRobot:
 
     def _switch(self, joints: list[int], on: bool) -> str:
         self._powered[joints] = on
+        self._to_arm = True  # a watchdog that has run out is set again
         return "switched on" if on else "switched off: limp"
 
     def _reset(self, joints: list[int], _: Sequence[float]) -> str:
         self.readings.faults[joints] = 0
+        self._to_arm = True
         return "faults forgotten; those that persist come back with the next reading"
 
     def _tell(self, joints: list[int], _: Sequence[float]) -> str:
         joint = joints[0]
         faults = Fault(int(self.readings.faults[joint])).name or "none"
-        return f"servo {self.table.servo[joint]}: faults {faults.lower()}, {self.unanswered[joint]} unanswered"
+        own = f"; stops by itself {self.watchdog:g} s after a last packet" if self.kind.arm(self.watchdog) else ""
+        return f"servo {self.table.servo[joint]}: faults {faults.lower()}, {self.unanswered[joint]} unanswered{own}"
 
     def _least(self) -> float:
         return max((each.write_time + each.check_time + each.read_time) / SHARE for each in self.traffic.values())
@@ -279,7 +291,7 @@ class Readings:
     def __init__(self, robot: Robot, table: ServoTable) -> None:
         n = len(table.joints)
         self._table = table
-        self._joint = {number: joint for joint, number in enumerate(table.servo)}
+        self._joint = {each: joint for joint, each in enumerate(zip(table.line, table.servo, strict=True))}
         self._effort = np.array([joint.effort for joint in robot.moving])
         self.position, self.velocity, self.effort = np.zeros(n), np.zeros(n), np.zeros(n)
         self.temperature, self.goal = np.zeros(n), np.zeros(n)
@@ -289,13 +301,9 @@ class Readings:
         self.spoilt = 0  # bytes that belonged to no packet
         self._asked, self._answered = np.zeros(n, np.int64), np.zeros(n, np.int64)
         self._rest = [b""] * len(table.lines)
-        self._raw, self._raw_settings = bytearray(n * READ_SIZE), bytearray(n * CHECK_SIZE)
-        present = np.frombuffer(self._raw, "<u2").reshape(n, READ_SIZE // 2)
-        self._position, self._speed, self._load = present[:, 0], present[:, 1], present[:, 2]
-        self._temperature = np.frombuffer(self._raw, np.uint8)[PRESENT_TEMPERATURE - PRESENT_POSITION :: READ_SIZE]
-        self._torque = np.frombuffer(self._raw_settings, np.uint8)[::CHECK_SIZE]
-        goal = (GOAL_POSITION - TORQUE_ENABLE) // 2
-        self._goal = np.frombuffer(self._raw_settings, "<u2")[goal :: CHECK_SIZE // 2]
+        self._raw = np.zeros((n, table.kind.reading.size), np.uint8)
+        self._raw_settings = np.zeros((n, table.kind.check.size), np.uint8)
+        self._measured = MEASURED if table.kind.measures_temperature else MEASURED & ~int(Measured.TEMPERATURE)
 
     @property
     def unanswered(self) -> npt.NDArray[np.int64]:
@@ -315,20 +323,24 @@ class Readings:
         """Take in what has come on a line."""
         if not received:
             return
-        found = packets.split(self._rest[line] + received)
+        kind = self._table.kind
+        found = kind.packets.split(self._rest[line] + received)
         self._rest[line], self.spoilt = found.rest, self.spoilt + found.spoilt
-        for packet in found.packets:  # servo, length, faults, data, checksum; split has checked them
-            joint = self._joint.get(packet[2])
-            size = len(packet) - 6
+        for packet in found.packets:
+            try:
+                reply = kind.packets.decode_reply(packet)
+            except HardwareError:  # an echo of what was asked
+                continue
+            joint, data = self._joint.get((line, reply.servo)), np.frombuffer(reply.data, np.uint8)
             if joint is None:
                 continue
-            if size == READ_SIZE:
-                self._raw[joint * READ_SIZE : (joint + 1) * READ_SIZE] = packet[5:-1]
-                self.faults[joint], self.seen[joint], self.silent[joint] = packet[4], True, 0
+            if len(data) == self._raw.shape[1]:
+                self._raw[joint], self.seen[joint], self.silent[joint] = data, True, 0
                 self._answered[joint] += 1
-            elif size == CHECK_SIZE:
-                self._raw_settings[joint * CHECK_SIZE : (joint + 1) * CHECK_SIZE] = packet[5:-1]
-                self.checked[joint] = True
+                if kind.measures_temperature:  # protocol 1.0 tells faults in each reply
+                    self.faults[joint] = int(reply.faults)
+            elif len(data) == self._raw_settings.shape[1]:
+                self._raw_settings[joint], self.checked[joint] = data, True
         self._understand()
 
     def forget_questions(self) -> None:
@@ -339,7 +351,7 @@ class Readings:
         """Fill in a state; sensors that are on no line are said not to be measured."""
         state.position[:], state.velocity[:], state.effort[:] = self.position, self.velocity, self.effort
         state.acceleration[:], state.current[:], state.temperature[:] = 0.0, 0.0, self.temperature
-        state.measured[:] = np.where(self.seen, MEASURED, 0)
+        state.measured[:] = np.where(self.seen, self._measured, 0)
         imu, wrench, base = state.imu, state.force_torque, state.base
         imu.orientation[:], imu.measured[:] = (0.0, 0.0, 0.0, 1.0), 0
         imu.angular_velocity[:], imu.linear_acceleration[:] = 0.0, 0.0
@@ -353,10 +365,14 @@ class Readings:
 
     def _understand(self) -> None:
         """Turn the registers of all servos into the quantities of their joints."""
-        table = self._table
-        np.copyto(self.position, table.positions(self._position), where=self.seen)
-        np.multiply(table.direction * SPEED_UNIT, signed(self._speed), out=self.velocity)
-        np.multiply(table.direction * self._effort / GREATEST, signed(self._load), out=self.effort)
-        np.copyto(self.temperature, self._temperature)
-        np.copyto(self.goal, table.positions(self._goal), where=self.checked)
-        np.not_equal(self._torque, 0, out=self.powered)
+        table, kind = self._table, self._table.kind
+        counts, speed, share, celsius = kind.measured(self._raw)
+        np.copyto(self.position, table.positions(counts), where=self.seen)
+        np.multiply(table.direction, speed, out=self.velocity)
+        np.multiply(table.direction * self._effort, share, out=self.effort)
+        np.copyto(self.temperature, celsius)
+        on, goal, faults = kind.checked(self._raw_settings)
+        np.copyto(self.goal, table.positions(goal), where=self.checked)
+        np.copyto(self.powered, on)
+        if faults is not None:
+            np.copyto(self.faults, faults)
