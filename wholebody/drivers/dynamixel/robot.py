@@ -90,7 +90,7 @@ class ServoRobot:
         self.robot, self.period = robot, period
         self.simulated = all(port.simulated for port in self._ports) if simulated is None else simulated
         self.table = table = ServoTable.of(robot, len(self._ports), servos)
-        self.kind, self.watchdog = table.kind, watchdog
+        self.kind, self.timeout = table.kind, watchdog
         self.readings = Readings(robot, table)
         self.traffic: dict[str, Traffic] = traffic(table)
         n = len(table.joints)
@@ -210,7 +210,7 @@ class ServoRobot:
             asked = self._next(line, sum(map(len, switches)))
             self.readings.ask(line, asked)
             check = self._on[line][self._cycle % len(self._on[line])]
-            arm = self.kind.arm(self.watchdog) if self._to_arm else []
+            arm = self.kind.arm(self.timeout) if self._to_arm else []
             ask = self.kind.ask([self.table.servo[joint] for joint in asked])
             port.send([*arm, self._goals(line), *switches, *ask, self._check[check]])
         self._to_arm = False
@@ -278,7 +278,7 @@ class ServoRobot:
     def _tell(self, joints: list[int], _: Sequence[float]) -> str:
         joint = joints[0]
         faults = Fault(int(self.readings.faults[joint])).name or "none"
-        own = f"; stops by itself {self.watchdog:g} s after a last packet" if self.kind.arm(self.watchdog) else ""
+        own = f"; stops by itself {self.timeout:g} s after a last packet" if self.kind.arm(self.timeout) else ""
         return f"servo {self.table.servo[joint]}: faults {faults.lower()}, {self.unanswered[joint]} unanswered{own}"
 
     def _least(self) -> float:

@@ -88,11 +88,12 @@ class MoteusRobot:
     """A RobotInterface with Boards."""
 
     modes = frozenset({ReferenceMode.POSITION, ReferenceMode.VELOCITY, ReferenceMode.EFFORT})
+    watchdog = "each controller damps its joint 0.1 s (its `watchdog`) after the last command"
 
     def __init__(
         self, robot: Robot, wiring: Wiring, ports: Sequence[Port], period: float = 0.005, watchdog: float = 0.1
     ) -> None:
-        self.robot, self.wiring, self.period, self.watchdog = robot, wiring, period, watchdog
+        self.robot, self.wiring, self.period, self.timeout = robot, wiring, period, watchdog
         self._ports = list(ports)
         self.simulated = all(port.simulated for port in ports)
         _check(wiring, period, watchdog)
@@ -206,7 +207,7 @@ class MoteusRobot:
         return Frame(REPLY_WANTED | frames.HOST << 8 | self.wiring.id[at], data)
 
     def _send(self) -> None:
-        limit = round(self.watchdog * 1000)
+        limit = round(self.timeout * 1000)
         self._silent += 1
         shafts = self._shafts()
         for bus, port in enumerate(self._ports):
@@ -282,7 +283,7 @@ class MoteusRobot:
         names = {int(each): each.name.lower().replace("_", " ") for each in Mode}
         text = (
             f"moteus {self.wiring.id[at]} on bus {self.wiring.bus[at]}: {names.get(int(mode), f'mode {int(mode)}')}, "
-            f"fault {int(fault)}, {volts:g} V; damps by itself {self.watchdog * 1e3:g} ms after a last command"
+            f"fault {int(fault)}, {volts:g} V; damps by itself {self.timeout * 1e3:g} ms after a last command"
         )
         return Answer(True, text, int(self._status()[at]), (position, torque, celsius, volts))
 
