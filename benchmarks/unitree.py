@@ -14,6 +14,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 
@@ -28,9 +29,11 @@ from wholebody.drivers.unitree.low_level import LOW_COMMAND, LOW_STATE, Message,
 from wholebody.drivers.unitree.motors import G1, Motors
 from wholebody.drivers.unitree.robot import UnitreeRobot
 from wholebody.drivers.unitree.simulated import PERIOD, SimulatedG1
-from wholebody.errors import HardwareError
+from wholebody.errors import HardwareError, RealtimeWarning
 from wholebody.files import yaml_of
 from wholebody.messages import Reference, State
+from wholebody.processes.devices import PRIORITY
+from wholebody.realtime import realtime
 from wholebody.robots.robot import Joint, Link, Robot
 
 BLOCK = 250
@@ -230,7 +233,14 @@ def _deaths(robot: Robot, count: int, report: Report, progress: Progress) -> Non
     took = []
     with Participant(tag=tag) as participant:
         device = SimulatedG1(robot, Motors.of(robot), body, participant)
-        thread = threading.Thread(target=device.run, args=(lambda: not over.is_set(),))
+
+        def be_device() -> None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RealtimeWarning)
+                realtime(PRIORITY)  # as the process of a simulated G1 does
+            device.run(lambda: not over.is_set())
+
+        thread = threading.Thread(target=be_device)
         thread.start()
         try:
             for number in range(count):
