@@ -5,12 +5,13 @@ core that the page's process takes meanwhile, and the one that draws the simulat
 pictures and finds objects in them; neither is a control process. `query` is one of many pipelined `QUERY POSITION` over
 TCP. `key_to_reference` is the time from a key that turns the head, in Chromium, to the reference on the head's channel,
 `key_to_stop` that from Escape to the daemon's stop channel, `key_to_walk` that from a key that walks to the order on
-the channel of the legs, which walk with physics, all with the 3D view on. `late` is how late the daemon's cycles begin,
-`servo_late` the time from a state to the answer of a whole-body servo, both at 1 kHz; without anybody and with one
-Chromium and four WebSocket clients, in turns; a ratio is that of the medians of the turns' p99. `daemon_cpu` is the
-daemon's share of a core in the same turns. `browser_frame` is the time of two frames in that Chromium, the yardstick of
-keys. `antenna_…` is what an operator needs for the antenna task: commands, decisions, and minutes of the robot's time
-from its start.
+the channel of the legs, which walk with physics, all with the 3D view on; `key_to_motion` is the robot's own time, by
+the stamps of its states, from that key until its body has moved by a centimetre. `late` is how late the daemon's
+cycles begin, `servo_late` the time from a state to the answer of a whole-body servo, both at 1 kHz; without anybody
+and with one Chromium and four WebSocket clients, in turns; a ratio is that of the medians of the turns' p99.
+`daemon_cpu` is the daemon's share of a core in the same turns. `browser_frame` is the time of two frames in that
+Chromium, the yardstick of keys. `antenna_…` is what an operator needs for the antenna task: commands, decisions, and
+minutes of the robot's time from its start.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from wholebody.behaviors.walking_goals import CONTROLLER, GOALS, KeepVelocity, W
 from wholebody.channels import Channel
 from wholebody.channels.owned import own_channel
 from wholebody.drivers import Names
+from wholebody.messages import State
 from wholebody.operator.page.viewer import Kind
 from wholebody.operator.rcp.command_server import Rules
 from wholebody.processes import lifecycle
@@ -41,6 +43,8 @@ from wholebody.processes.registry import WALK
 
 SCENE = ("--no-physics", "--scene", "antenna")
 """A hall with objects that the camera's process finds."""
+MOVED = 0.01
+"""m by which a body has moved that one sees move."""
 PIPELINED = 500
 """Queries that are under way at the same time."""
 
@@ -61,7 +65,7 @@ def run(quick: bool, progress: Progress) -> Report:
             keys = {} if opened is None else keys_in(opened, 10 if quick else 30)
     if keys:
         with private_channels(), started(ROBOT), page() as (_, address, _), browser(address) as opened:
-            keys["key_to_walk"] = walking_keys(opened, 5 if quick else 20, progress)
+            keys |= walking_keys(opened, 5 if quick else 20, progress)
         report.sections.append(Section("from key to channel", keys))
     else:
         report.notes.append("no Chromium or no Playwright here: keys were not measured")
@@ -91,6 +95,8 @@ def _limit(report: Report) -> None:
         report.limit_ratio("key_to_reference", "browser_frame", 3.0)
         report.limit_ratio("key_to_walk", "browser_frame", 3.0)
         report.limit_ratio("key_to_stop", "browser_frame", 12.0)
+        seconds = report.timing("key_to_motion").median / 1e6
+        report.budgets.append(Budget("key_to_motion / a second of the robot's time", round(seconds, 3), 1.0, RATIO))
     report.budgets.append(Budget("daemon late with people / without", numbers["late_ratio"], 1.5, RATIO))
     report.budgets.append(Budget("servo late with people / without", numbers["servo_late_ratio"], 1.5, RATIO))
 
@@ -164,14 +170,16 @@ def keys_in(opened: Any, presses: int) -> dict[str, Timing | float]:
     return {name: Timing.of(samples) for name, samples in found.items()}
 
 
-def walking_keys(opened: Any, presses: int, progress: Progress) -> Timing:
-    """Microseconds from a key to the velocity that the legs are told; they stand again before the next."""
-    walks = []
+def walking_keys(opened: Any, presses: int, progress: Progress) -> dict[str, Timing | float]:
+    """Microseconds from a key to the velocity that the legs are told, and to motion; they stand before the next."""
+    walks, moves = [], []
     with (
         lifecycle.beside(WALK, name=Names().robot, robot=ROBOT),
         WalkingClient(Names().robot, timeout=90.0) as legs,
         Channel(f"{Names().service(CONTROLLER)}.requests") as channel,
         channel.reader() as reader,
+        Channel(Names().state, kind=State) as states,
+        states.reader() as state,
     ):
         progress("it stands up", 0.5)
         legs.wait(legs.stand())
@@ -181,15 +189,20 @@ def walking_keys(opened: Any, presses: int, progress: Progress) -> Timing:
             progress(f"walking key {number + 1} of {presses}", 0.5 + 0.2 * number / presses)
             key = "KeyS" if number % 2 else "KeyW"
             reader.latest()
+            state.latest()
+            rests = state.message.copy()
             began = time.monotonic()
             opened.keyboard.down(key)
             assert reader.wait(5.0, mode="next")
             assert reader.message["kind"] == GOALS.index(KeepVelocity)
             walks.append((reader.stamp - began) * 1e6)
+            while np.linalg.norm(state.message.base.position - rests.base.position) < MOVED:
+                assert state.wait(5.0)
+            moves.append((state.message.time - rests.time) * 1e6)
             legs.wait_until(lambda doing: not doing.standing, timeout=10.0)
             opened.keyboard.up(key)
             legs.wait_until(lambda doing: doing.standing, timeout=30.0)
-    return Timing.of(walks)
+    return {"key_to_walk": Timing.of(walks), "key_to_motion": Timing.of(moves)}
 
 
 def _seen(looker: Any) -> dict[int, int]:

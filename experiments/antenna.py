@@ -1,7 +1,7 @@
 """The antenna task, done by operators: how often it is fetched, and stands where it belongs.
 
-    python -m experiments.antenna [SEEDS [FIRST]]        by buttons of the page, and by RCP, beside four busy processes
-    python -m experiments.antenna slow [SEEDS [FIRST]]   by the page at 100 kbit/s, a second there and back, 5 % lost
+    python -m experiments.antenna [SEEDS [FIRST [BUSY]]]  by buttons of the page and by RCP, beside four busy processes
+    python -m experiments.antenna slow [SEEDS [FIRST]]    by the page at 100 kbit/s, a second there and back, 5 % lost
 
 Hubo2+ in MuJoCo with noise, resolution, bias and delay in all sensors, another draw for each seed; daemon, walking and
 arm controllers, camera and page are processes of their own, the page is in Chromium. Simulated time waits for daemon
@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -76,8 +77,9 @@ def hall(seed: int, real_time: float | None) -> Iterator[Hall]:
         stack.enter_context(lifecycle.beside(registry.DAEMON, plan=plan))
         thread.start()
         try:
-            for role, options in ((registry.WALK, {}), (registry.ARMS, {}), (registry.CAMERA, {"scene": SCENE})):
-                stack.enter_context(lifecycle.beside(role, name=NAME, robot=ROBOT, **options))
+            for role in (registry.WALK, registry.ARMS):
+                stack.enter_context(lifecycle.beside(role, name=NAME, robot=ROBOT))
+            stack.enter_context(lifecycle.beside(registry.CAMERA, name=NAME, robot=ROBOT, scene=SCENE))
             WalkingClient(NAME, timeout=120.0).close()
             yield world
         finally:
@@ -143,8 +145,6 @@ def _in_browser(address: str) -> str:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        import shutil
-
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=[*CHROMIUM_FLAGS])
         try:
             page = browser.new_page(viewport={"width": 1366, "height": 768})
@@ -228,16 +228,16 @@ def main(*arguments: str) -> None:
     """Print each trial and the table."""
     slow = arguments[:1] == ("slow",)
     numbers = [int(each) for each in arguments if each.isdecimal()]
-    seeds, first = (numbers + [10, 0][len(numbers) :])[:2]
+    seeds, first, busy = numbers + [10, 0, BUSY][len(numbers) :]
     if slow:
         arms = {"page, 100 kbit/s, 1 s, 5 % lost": (by_page_far_away, 0, 1.0)}
     else:
-        arms = {f"page, {BUSY} busy": (by_page, BUSY, 2.0), f"RCP, {BUSY} busy": (by_rcp, BUSY, 2.0)}
+        arms = {f"page, {busy} busy": (by_page, busy, 2.0), f"RCP, {busy} busy": (by_rcp, busy, 2.0)}
     fetched = dict.fromkeys(arms, 0)
     for seed in range(first, first + seeds):
-        for name, (operate, busy, real_time) in arms.items():
+        for name, (operate, beside, real_time) in arms.items():
             began = time.monotonic()
-            wrong, robots_time = trial(operate, seed, busy, real_time)
+            wrong, robots_time = trial(operate, seed, beside, real_time)
             fetched[name] += not wrong
             took = f"{robots_time:.0f} s of the robot's time, {time.monotonic() - began:.0f} s of ours"
             print(f"{name}, seed {seed}: {wrong or 'fetched'}; {took}", flush=True)

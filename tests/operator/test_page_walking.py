@@ -3,6 +3,7 @@
 import re
 import time
 
+import numpy as np
 import pytest
 from cut_line import passed_on
 from page_browser import SCREENSHOTS, chromium, in_browser, page_of  # noqa: F401
@@ -109,6 +110,34 @@ def test_a_click_makes_the_robot_walk_keys_drive_it_and_stop_or_a_cut_line_stops
         assert min(late) < 0.2, "it plans anew, which changes what it commands"
         assert max(late) < 2.0, "a machine may be busy, and that is all"
         a_cut_line_stops_the_walk(browser, rig, address, feet)
+        assert rig.upright
+
+
+def test_a_key_moves_the_body_within_a_second_and_makes_it_walk_at_0_3_m_s(browser):
+    with Rig(real_time=1.0) as rig, page_of(NAME, "--no-camera") as address:
+        page = browser.new_page(viewport={"width": 1200, "height": 800})
+        page.goto(f"{address}&view=off")
+        page.wait_for_selector("body[data-connection=connected]", timeout=60_000)
+        page.click("#control")
+        page.wait_for_selector("body[data-control=mine]")
+        rig.client.wait(rig.client.stand())
+        page.wait_for_selector("#legs >> text=stands", timeout=60_000)
+        page.locator("#view").focus()
+        rows = []
+        rig.world.spoil = lambda state: rows.append((rig.world.time, *rig.world.com_in_world[:2]))
+        wait_for(lambda: rows)
+        pressed = rig.world.time
+        page.keyboard.down("KeyW")
+        wait_for(lambda: rig.world.time > pressed + 9.0)
+        page.keyboard.up("KeyW")
+        page.wait_for_selector("#commands li:first-child[data-stage=COMPLETED]", timeout=60_000)
+        time_, x, y = np.array(rows).T
+        far = np.hypot(x - x[0], y - y[0])
+        moves = time_[np.argmax(far > 0.01)] - pressed
+        speed = np.interp(pressed + 9.0, time_, far) - np.interp(pressed + 4.0, time_, far)
+        print(f"the body moves {moves:.2f} s of the robot's time after the key, and goes at {speed / 5.0:.3f} m/s")
+        assert 0.0 < moves < 1.0
+        assert speed / 5.0 > 0.3
         assert rig.upright
 
 

@@ -3,6 +3,7 @@
 const WORD = 250; // ms from word to word
 const HUNG = 5000; // ms without an answer of the page after which nobody can stop the robot there
 const DEAF = 4000; // ms without a word of the robot after which the line counts as cut
+const OPENING = 30000; // ms in which a line must open: a server that is busy, or far away, is not cut off before it answers
 
 let socket = null;
 let [answered, heard] = [0, 0];
@@ -17,7 +18,10 @@ function open(address) {
   [introduced, got] = [false, 0];
   socket = new WebSocket(address);
   socket.binaryType = "arraybuffer";
-  socket.onopen = () => tell("open");
+  socket.onopen = () => {
+    heard = performance.now();
+    tell("open");
+  };
   socket.onclose = () => cut();
   socket.onmessage = ({ data }) => {
     heard = performance.now();
@@ -62,6 +66,6 @@ onmessage = ({ data: { what, data } }) => {
 setInterval(() => {
   const now = performance.now();
   tell("there?");
-  if (socket && now - heard > DEAF) cut();
+  if (socket && now - heard > (socket.readyState === WebSocket.OPEN ? DEAF : OPENING)) cut();
   if (introduced && socket?.readyState === WebSocket.OPEN && now - answered < HUNG) socket.send("OK");
 }, WORD);
