@@ -20,6 +20,7 @@
 
 #define PI 3.14159265358979323846
 #define SECOND 1000000000
+#define READY 3 /* flags of a joint whose driver and controller are on: wholebody.messages.READY */
 
 typedef struct raised {
     const char *joint;
@@ -42,6 +43,18 @@ static int index_of(const char *joint)
             return i;
     fprintf(stderr, "wave: this robot has no joint '%s', so references to it are left out\n", joint);
     return -1;
+}
+
+/* Joints that are off would not move. */
+static int is_off(const robot_state *state)
+{
+    for (int i = 0; i < arm_count; i++)
+        if (arm[i].index >= 0 && (state->status[arm[i].index] & READY) != READY) {
+            fprintf(stderr, "wave: %s is off or not homed, so nothing moves; first: wholebody console -c homeAll\n",
+                    arm[i].joint);
+            return 1;
+        }
+    return 0;
 }
 
 static int open_channel(wb_ring **ring, const char *robot, const char *what, const wb_layout *layout)
@@ -105,6 +118,8 @@ int main(int argc, char **argv)
             break;
         if (first) {
             begin = state.time;
+            if (is_off(&state))
+                return 1;
             for (int i = 0; i < arm_count; i++)
                 arm[i].start = arm[i].index < 0 ? 0.0 : state.position[arm[i].index];
         }

@@ -20,6 +20,8 @@
 #include "reference.h"
 #include "robot_state.h"
 
+static const unsigned ready = 3; // flags of a joint whose driver and controller are on: wholebody.messages.READY
+
 struct Raised {
     const char *joint;
     double goal, swing;
@@ -61,8 +63,14 @@ static int wave(double seconds, const std::string &robot)
         told.message.time = state.message.time;
         if (begin < 0) {
             begin = state.message.time;
-            for (auto &each : arm)
+            for (auto &each : arm) {
+                if ((state.message.status[each.index] & ready) != ready) {
+                    std::fprintf(stderr, "wave: %s is off or not homed, so nothing moves; first: %s\n", each.joint,
+                                 "wholebody console -c homeAll");
+                    return 1;
+                }
                 each.start = state.message.position[each.index];
+            }
         }
         const double t = state.message.time - begin;
         if (t >= seconds) {

@@ -185,8 +185,12 @@ def test_every_language_moves_the_arm_along_the_same_path(tier, tmp_path):
 
 
 @pytest.mark.slow
-def test_what_would_move_nothing_says_so_and_what_to_do_and_fails():
+def test_what_would_move_nothing_says_so_and_what_to_do_and_fails(tmp_path):
     wholebody("start", "--driver", "mini")
+    for language in ("c", "cpp"):
+        wave = wave_in(language, 2, tmp_path)
+        assert "RSP is off or not homed, so nothing moves; first: wholebody console -c homeAll" in wave.communicate()[1]
+        assert wave.returncode == 1
     wave = wave_in_python(2)
     with Watch() as watch:
         _, said = wave.communicate(timeout=30)

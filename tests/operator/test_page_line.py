@@ -11,11 +11,24 @@ import aiohttp
 import pytest
 from rcp_body import QuickBody
 
+from wholebody.errors import CommandsTaken
 from wholebody.operator.page import server as page_server
 from wholebody.operator.page.server import PageServer
 from wholebody.operator.page.viewer import GOOD_BYE, MOST_UNDER_WAY, Viewer
 from wholebody.operator.rcp.command_server import CommandServer, Rules
+from wholebody.operator.rcp.server import Server
 from wholebody.operator.rcp.session import Session
+
+
+def test_a_port_that_is_taken_is_said_in_words(static):
+    async def another():
+        async with served() as (server, _):
+            commands = CommandServer(QuickBody())
+            for again in (PageServer(Nothing(), commands, port=server.port), Server(commands, port=server.port)):
+                with pytest.raises(CommandsTaken, match=f"port {server.port}: another program listens there; give"):
+                    await again.__aenter__()
+
+    asyncio.run(another())
 
 
 class Nothing:

@@ -26,6 +26,12 @@ SLOW_TO_SAY_WHO = """
         window.said.push(document.getElementById('said').textContent)
     ).observe(document.getElementById('said'), { childList: true }));
 """
+SHOWN = """() => {
+    const mug = { name: 'mug', distance: 1, deviation: 0.001, accurate: true };
+    wholebody.hands.show([mug], '', { x: 0, y: 0 }, true);
+    const buttons = [...document.querySelectorAll("[aria-label$='mug']")];
+    return Object.fromEntries(buttons.map((each) => [each.getAttribute('aria-label'), each.title]));
+}"""
 
 
 @pytest.fixture
@@ -70,6 +76,8 @@ def test_what_one_reads_first_is_a_welcome_and_what_cannot_be_pressed_says_why(b
         page.click("#control")
         page.wait_for_selector("body[data-control=mine]")
         wait_for(lambda: page.text_content("#why") == "no walking controller runs")
+        told = page.evaluate(SHOWN)
+        assert told == {"grasp mug": "this robot has no hands", "use mug": "this robot has no hands", "go to mug": ""}
 
 
 @pytest.mark.slow

@@ -128,16 +128,17 @@ def test_a_key_moves_the_body_within_a_second_and_makes_it_walk_at_0_3_m_s(brows
         wait_for(lambda: rows)
         pressed = rig.world.time
         page.keyboard.down("KeyW")
-        wait_for(lambda: rig.world.time > pressed + 9.0)
+        for second in range(8):  # each takes as long as the machine needs for it
+            wait_for(lambda second=second: rig.world.time > pressed + second + 1)
         page.keyboard.up("KeyW")
         page.wait_for_selector("#commands li:first-child[data-stage=COMPLETED]", timeout=60_000)
         time_, x, y = np.array(rows).T
         far = np.hypot(x - x[0], y - y[0])
         moves = time_[np.argmax(far > 0.01)] - pressed
-        speed = np.interp(pressed + 9.0, time_, far) - np.interp(pressed + 4.0, time_, far)
-        print(f"the body moves {moves:.2f} s of the robot's time after the key, and goes at {speed / 5.0:.3f} m/s")
+        speed = (np.interp(pressed + 8.0, time_, far) - np.interp(pressed + 3.0, time_, far)) / 5.0
+        print(f"the body moves {moves:.2f} s of the robot's time after the key, and goes at {speed:.3f} m/s")
         assert 0.0 < moves < 1.0
-        assert speed / 5.0 > 0.3
+        assert speed > 0.3
         assert rig.upright
 
 

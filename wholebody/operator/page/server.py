@@ -27,7 +27,7 @@ from wholebody.operator.page import PORT, SILENCE
 from wholebody.operator.page.panels import SHOW_EVERY, Panels
 from wholebody.operator.page.viewer import Kind, Viewer, as_json, command_news, machines
 from wholebody.operator.rcp.command_server import CommandServer
-from wholebody.operator.rcp.server import LOCAL, UPDATE_EVERY
+from wholebody.operator.rcp.server import LOCAL, UPDATE_EVERY, listening_at
 
 LOG = logging.getLogger(__name__)
 STATIC = Path(__file__).parent / "static"
@@ -122,7 +122,12 @@ class PageServer:
         app.router.add_get("/line", self._line)
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
-        await web.TCPSite(self._runner, self._host, self._port, ssl_context=self._tls).start()
+        try:
+            with listening_at(self._host, self._port):
+                await web.TCPSite(self._runner, self._host, self._port, ssl_context=self._tls).start()
+        except WholebodyError:
+            await self._runner.cleanup()
+            raise
         loops: list[Coroutine[Any, Any, None]] = [
             self._every(UPDATE_EVERY, self._update),
             self._every(1 / POSES_PER_SECOND, self._show_poses),

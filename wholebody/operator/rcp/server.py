@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import os
 import socket
 import ssl
 import time
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
+from wholebody.errors import CommandsTaken
 from wholebody.operator.rcp.command_server import CommandServer
 from wholebody.operator.rcp.grammar import LONGEST
 from wholebody.operator.rcp.session import Session
@@ -31,6 +35,18 @@ CHUNK = 8192
 AT_ONCE = 20
 """Lines of one client that are answered before others have their turn: a chunk may have thousands."""
 LOCAL = ("127.0.0.1", "::1")
+
+
+@contextlib.contextmanager
+def listening_at(host: str, port: int) -> Iterator[None]:
+    """Say in words why nobody can listen there, instead of by an OSError."""
+    try:
+        yield
+    except OSError as error:
+        why = "another program listens there" if error.errno == errno.EADDRINUSE else os.strerror(error.errno or 0)
+        raise CommandsTaken(
+            f"nobody can listen at {host}, port {port}: {why}; give another port, or 0 for any that is free"
+        ) from error
 
 
 class Server:
@@ -54,9 +70,10 @@ class Server:
 
     async def __aenter__(self) -> Self:
         """Listen."""
-        self._listening = await asyncio.start_server(
-            self._talk, self._host, self._port, limit=2 * LONGEST, ssl=self._tls
-        )
+        with listening_at(self._host, self._port):
+            self._listening = await asyncio.start_server(
+                self._talk, self._host, self._port, limit=2 * LONGEST, ssl=self._tls
+            )
         self._updating = asyncio.create_task(self._update())
         return self
 

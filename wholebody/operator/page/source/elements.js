@@ -1,6 +1,7 @@
 // Short ways to what is on the page.
 export const element = (id) => document.getElementById(id);
-export const rounded = (value, digits) => (value === null || !Number.isFinite(value) ? "–" : value.toFixed(digits));
+/** A number with so many digits, never −0; a dash where there is none. */
+export const rounded = (value, digits) => (value === null || !Number.isFinite(value) ? "–" : value.toFixed(digits).replace(/^-(?=[0.]+$)/, ""));
 
 /** An element with properties and with what is in it; role and aria… are attributes where a browser has no such property. */
 export function made(tag, properties = {}, ...inside) {

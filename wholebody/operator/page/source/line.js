@@ -79,7 +79,7 @@ export class Line {
   }
 
   send(object) {
-    if (this.isOpen) this.tell("say", JSON.stringify(object));
+    if (this.connected) this.tell("say", JSON.stringify(object)); // before CONNECT nothing is heard
   }
 
   login(user, token) {

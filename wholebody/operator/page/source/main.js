@@ -107,7 +107,7 @@ function permit(cannotWalk) {
   if (element("why").textContent !== text) element("why").textContent = text;
 }
 
-const counters = { poses: 0, pictures: 0, view, map, drive, overlay, markers, objects: seen, measured, told }; // for whoever looks whether the page lives
+const counters = { poses: 0, pictures: 0, view, map, drive, overlay, markers, hands, objects: seen, measured, told }; // for whoever looks whether the page lives
 window.wholebody = counters;
 
 Object.assign(hears, {

@@ -3,6 +3,7 @@
 import { made, rounded } from "./elements.js";
 
 const SPAN = 60; // s
+const FINEST = 3; // digits of a number beside a grid line
 const COLORS = ["#4dabf7", "#ffd43b", "#69db7c", "#ff8787", "#da77f2", "#ffa94d"];
 const DASHES = [[], [6, 3], [2, 2]]; // once the colours are used up
 const [LEFT, BELOW, ABOVE, RIGHT] = [46, 16, 6, 8]; // px around the lines
@@ -80,7 +81,8 @@ export class Plot {
       context.moveTo(LEFT, y(value));
       context.lineTo(width - RIGHT, y(value));
       const last = value + step > high + step / 2;
-      context.fillText(`${value.toFixed(digits)}${last && unit !== "1" ? ` ${unit}` : ""}`, LEFT - 4, y(value) + 4);
+      const shown = digits > FINEST ? value.toExponential(0).replace(/^-?0e.*/, "0") : rounded(value, digits); // or it would be cut off
+      context.fillText(`${shown}${last && unit !== "1" ? ` ${unit}` : ""}`, LEFT - 4, y(value) + 4);
     }
     context.textAlign = "center";
     for (let before = 0; before < SPAN; before += 15) {
