@@ -111,7 +111,7 @@ def line_of(server, client):
 
 async def hears(line, text):
     """Wait for something that is said; the message."""
-    while text not in (message := (await line.receive(20.0)).data):
+    while not isinstance(message := (await line.receive(20.0)).data, str) or text not in message:
         pass
     return message
 
@@ -128,6 +128,24 @@ def test_a_line_on_which_nobody_says_connect_is_closed_and_takes_nobodys_place(s
                 await asyncio.sleep(0.01)
             await says.send_str("QUERY POSITION")
             await hears(says, "OK POSITION")
+
+    asyncio.run(line())
+
+
+def test_a_page_hears_how_long_its_line_takes(static):
+    async def line():
+        async with served(view=Busy()) as (server, client):
+            origin = {"Origin": f"http://127.0.0.1:{server.port}"}
+            async with client.ws_connect("/line?acknowledges", headers=origin) as page:
+                await asyncio.wait_for(page.receive(), 20)
+                await asyncio.sleep(0.1)
+                await page.send_str("1")
+                (viewer,) = server.viewers
+                while viewer.round_trip is None:
+                    await asyncio.sleep(0.01)
+                server._show_health()  # as it does once a second
+                said = await asyncio.wait_for(hears(page, "round_trip"), 20)
+                assert json.loads(said)["round_trip"] >= 0.1
 
     asyncio.run(line())
 

@@ -154,6 +154,7 @@ def test_on_a_slow_line_that_loses_much_one_takes_control_moves_the_head_and_sto
             say(page, "MOVE HEAD LEFT 10 DEGREES")
             page.wait_for_selector("#commands [data-stage=COMPLETED]", timeout=60_000)
             assert page.evaluate("document.body.dataset.control") == "mine", "never lost on the way"
+            assert re.fullmatch(r"connected, \d+\.\d s there and back", page.text_content("#connection"))
             page.click("#stop")
             wait_for(lambda: Watcher().look().stopped)
             wait_for(lambda: page.text_content("#condition") == "stopped")

@@ -258,6 +258,9 @@ class PageServer:
     def _show_health(self) -> None:
         if self.viewers:
             self._show("news", self._view.news())
+        for viewer in self.viewers:
+            if viewer.round_trip is not None:
+                viewer.show("line", as_json({"round_trip": round(viewer.round_trip, 2)}))
 
     def _show_panels(self) -> None:
         if self._panels is not None:

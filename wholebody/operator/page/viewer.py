@@ -63,6 +63,7 @@ class Viewer:
         self._acknowledges, self._acknowledged = acknowledges, 0
         self._under_way: deque[tuple[float, int]] = deque()  # when each was sent, and how long it is
         self._fastest = 1.0  # s there and back
+        self.round_trip: float | None = None  # s, of the message that the page has got last; None if it does not say
         self.socket, self.session, self._transport = socket, session, transport
         self.lines: list[str] = []
         self._unsent = 0
@@ -97,6 +98,7 @@ class Viewer:
             took = time.monotonic() - sent
             self._fastest = min(self._fastest, took) if self._acknowledged else took
             self._acknowledged += 1
+            self.round_trip = took
         self._something.set()
 
     @property

@@ -63,6 +63,7 @@ const hears = {
   },
   news: (news) => {
     if (news.session) session = news.session;
+    if (news.round_trip !== undefined) status.roundTrip(news.round_trip);
     if (news.commands) warnings.now(news.commands.troubles);
     hears.more(news);
   },

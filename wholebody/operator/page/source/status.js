@@ -4,6 +4,7 @@ import { SIDES } from "./map.js";
 
 const FEET = { left: "walks, on the left foot", right: "walks, on the right foot", both: "walks, on both feet" };
 
+const LATE = 0.3; // s
 const OLD = 1; // s after which a picture is not what the camera sees
 
 export class Status {
@@ -11,6 +12,12 @@ export class Status {
     const texts = { connecting: "connecting…", connected: "connected", lost: "connection lost – trying again" };
     element("connection").textContent = texts[state];
     document.body.dataset.connection = state;
+  }
+
+  /** seconds from here to the robot and back; a quick line is not worth a word */
+  roundTrip(seconds) {
+    if (document.body.dataset.connection !== "connected") return;
+    element("connection").textContent = seconds < LATE ? "connected" : `connected, ${rounded(seconds, 1)} s there and back`;
   }
 
   role(user, role) {
