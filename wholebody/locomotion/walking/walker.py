@@ -35,7 +35,8 @@ from wholebody.robots.robot import Robot
 LATE = 2.0
 """Periods by which joints are told ahead of time: one until a reference acts, half of that in which it holds, and half
 of that over which velocities are differences. A foot that is later than planned is still on its way when it lands. Who
-stands has no plan to be late for, and its answer to a push is not to be led."""
+stands has no plan to be late for, and its answer to a push is not to be led; nor is who walks blind, on soft ankles, or
+with feet that feel the ground."""
 GYRO = int(MeasuredMotion.ANGULAR_VELOCITY_X | MeasuredMotion.ANGULAR_VELOCITY_Y)
 
 
@@ -74,6 +75,7 @@ class Walker:
         gains = GroundAdaptationGains() if ankles is None else GroundAdaptationGains(give=0.0)  # soft ankles yield
         self.ground = GroundAdaptation(self.model, gains)
         self.feed_forward = ServoFeedForward(self.model, self._softness(ankles))
+        self._late = 0.0 if self.stabilizer.feels_ground or ankles is not None else LATE * period
         self.pattern = Pattern(self.gait, self._feet_at_the_start())
         self.target: Target | None = None  # as planned, whatever the ground is like
         self.balance: Balance | None = None
@@ -108,7 +110,8 @@ class Walker:
         if command.level_swing and self._recovering:
             self.levelling.correct(command, target, balance, elapsed)
         self._step(command, target.divergent(balance.com_in_world, balance.com_velocity), time)
-        reference.position[:] = self.joints(command, target, elapsed)
+        late = self._late if math.isfinite(target.phase_left) else 0.0
+        reference.position[:] = self.joints(command, target, elapsed, late)
         reference.mode[:], reference.mask[:] = Mode.POSITION, True
         self.target, self.balance, self.command = planned, balance, command
 
@@ -170,8 +173,8 @@ class Walker:
         self._last = time
         return min(max(since, 0.2 * self.period), 5.0 * self.period)
 
-    def joints(self, command: Command, target: Target, elapsed: float) -> Array:
-        """The joints that do what is commanded, led by what their servos need if asked.
+    def joints(self, command: Command, target: Target, elapsed: float, late: float = 0.0) -> Array:
+        """The joints that do what is commanded, led by what their servos need if asked, which act so much later.
 
         Arms that swing take the centre of mass along: the legs put it where it shall be with the arms where they are.
         """
@@ -195,7 +198,7 @@ class Walker:
                 command.soles,
                 command.zmp,
                 command.left_share,
-                LATE * self.period if math.isfinite(target.phase_left) else 0.0,
+                late,
             )
         return joints
 
