@@ -24,9 +24,10 @@ from wholebody.cli import options
 from wholebody.drivers import catalog
 from wholebody.errors import BadRobot, WholebodyError
 from wholebody.realtime import when_told
-from wholebody.robots import geometry
+from wholebody.robots import geometry, packages
 from wholebody.robots.formats.mjcf_writer import write_mjcf
 from wholebody.robots.formats.urdf import write_urdf
+from wholebody.robots.packages import PACKAGED
 
 console = Console(highlight=False, soft_wrap=True)
 app = typer.Typer(help="Which robots there are.", invoke_without_command=True)
@@ -56,7 +57,8 @@ def listing(
         table.add_row(name, robot.title, str(len(robot.moving)), f"{robot.mass:.1f} kg", size)
     console = Console()
     console.print(table)
-    console.print("\n[dim]wholebody robots show NAME: joints, sensors, source and gaps of one[/dim]")
+    console.print("\n[dim]wholebody robots add: robots of today, by other packages[/dim]")
+    console.print("[dim]wholebody robots show NAME: joints, sensors, source and gaps of one[/dim]")
     console.print("[dim]wholebody robots --pictures, wholebody robots picture: what they look like[/dim]")
 
 
@@ -166,6 +168,27 @@ def adopt(
     lost = next((each.reason for each in robot.inferred if each.what == "legs"), "")
     end = f"[yellow]it cannot walk: {lost}[/]" if lost else f"[dim]wholebody walk {out}[/dim]"
     console.print(end, highlight=False)
+
+
+@app.command()
+def add(
+    name: Annotated[str, typer.Argument(help="g1, t1, h1, talos …; without it, all are listed.")] = "",
+    out: Annotated[Path | None, options.Out] = None,
+    force: options.Force = False,
+) -> None:
+    """Use a robot of today whose file another package brings, or say which to install; nothing is copied.
+
+    Writes NAME.yaml on top of that file, to be read and changed, as `adopt` does.
+    """
+    if name:
+        adopt(packages.file_of(name), Path(f"{name}.yaml") if out is None else out, PACKAGED[name].repair, force)
+        console.print(f"[dim]wholebody walk {name} takes the file as it is, in any folder[/]")
+        return
+    table = Table("name", "robot", "file", box=None, pad_edge=False)
+    for each, robot in PACKAGED.items():
+        there = f"[green]installed with {robot.package}[/]" if robot.file else robot.command
+        table.add_row(each, robot.title, there)
+    console.print(table)
 
 
 def _inferred(robot: robots.Robot) -> Table:

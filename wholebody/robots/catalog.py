@@ -1,5 +1,7 @@
 """The catalogue of robots: installed ones by name, ours and others', and any YAML, URDF or MJCF by path.
 
+A name of robots.packages, such as g1, is that of a file that another package brings.
+
 Ours are the files of the folder descriptions. One of another package is a function `robot() -> Robot`, announced as an
 entry point; path/to/file.py with such a function will do, too:
 
@@ -25,6 +27,7 @@ from wholebody.robots.formats.mjcf_reader import read_mjcf
 from wholebody.robots.formats.urdf import read_urdf
 from wholebody.robots.inference import inferred
 from wholebody.robots.missing import Finding, completed
+from wholebody.robots.packages import PACKAGED, file_of
 from wholebody.robots.robot import Robot
 
 KIND = "robots"
@@ -48,7 +51,7 @@ def load(name_or_path: str | Path, floating: bool | None = None, repair: bool = 
     if name not in OURS and (name in plugins.names(KIND) or plugins.is_in_file(name)):
         robot = _installed(name)
         return robot if floating in (None, robot.floating) else replace(robot, floating=bool(floating))
-    path = OURS.get(name, Path(name))
+    path, repair = _path_of(name, repair)
     if path.suffix == ".yaml" and path.is_file():
         return read_description(path, floating, repair, _read_base, partial(_finished, path))
     return _finished(path, _read(path, floating, repair))
@@ -56,10 +59,18 @@ def load(name_or_path: str | Path, floating: bool | None = None, repair: bool = 
 
 def findings(path: str | Path, repair: bool = False) -> tuple[Finding, ...]:
     """What a file does not say of its robot: what is assumed instead, the remedy, and whether it is dangerous."""
-    file = OURS.get(str(path), Path(path))
+    file, repair = _path_of(str(path), repair)
     if file.suffix == ".yaml" and file.is_file():
         return completed(read_description(file, None, repair, _read_base))[1]
     return completed(_read(file, None, repair))[1]
+
+
+def _path_of(name: str, repair: bool) -> tuple[Path, bool]:
+    """The file of a robot of ours, of another package, or of that path; and whether to repair its inertias."""
+    path = OURS.get(name, Path(name))
+    if name in PACKAGED and not path.exists():
+        return file_of(name), repair or PACKAGED[name].repair
+    return path, repair
 
 
 def _finished(path: Path, robot: Robot, told: Collection[str] = ()) -> Robot:
@@ -76,8 +87,12 @@ def _finished(path: Path, robot: Robot, told: Collection[str] = ()) -> Robot:
 def load_apart(name_or_path: str) -> Robot:
     """Load a robot as load() does, but files of others in a process that ends: the daemon loads no MuJoCo, ever."""
     name = str(name_or_path)
-    if name in OURS or name in plugins.names(KIND) or plugins.is_in_file(name) or not Path(name).is_file():
+    if name in OURS or name in plugins.names(KIND) or plugins.is_in_file(name):
         return load(name)
+    if not Path(name).is_file():
+        if name not in PACKAGED:
+            return load(name)
+        file_of(name)  # says what to install
     code = "import pickle, sys; from wholebody import robots; pickle.dump(robots.load(sys.argv[1]), sys.stdout.buffer)"
     made = subprocess.run([sys.executable, "-c", code, name], stdout=subprocess.PIPE, check=False)
     if made.returncode:

@@ -57,7 +57,7 @@ def missing_mesh(where: str, mesh: Path | str, file: Path, collides: bool) -> No
     """Refuse to collide with a mesh that is not there, and warn of one that is only to be seen."""
     if collides:
         raise BadRobot(f"{where} collides with mesh '{mesh}', which is not there; put it beside {file.name}")
-    text = f"{where} looks like mesh '{mesh}', which is not there; it will not be seen"
+    text = f"{file.name} looks like meshes of {Path(mesh).parent} that are not there; they will not be seen"
     warnings.warn(text, RobotWarning, stacklevel=4)
 
 
