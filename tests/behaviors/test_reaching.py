@@ -1,14 +1,18 @@
 """Arms: hands come to points by our kinematics, close on objects, and lift them in MuJoCo."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from reaching_rig import ReachingRig
 
 from wholebody import robots
+from wholebody.behaviors import Walking
 from wholebody.behaviors.arms import NEAR_ENOUGH
 from wholebody.behaviors.reaching import Reaching
 from wholebody.errors import BadRobot, OutOfReach
 from wholebody.robots.geometry import placements
+from wholebody.simulation import SensorModel, Simulation
 
 ROBOT = robots.load("hubo2plus")
 STANDING = ROBOT.posture("stand")
@@ -140,3 +144,51 @@ def test_a_hand_that_closes_beside_a_thing_comes_up_empty():
     assert robot.world.held == {}
     assert robot.item[2] == pytest.approx(height, abs=0.002)
     assert robot.reaching.load("right") < 1.0
+
+
+def test_a_palm_without_fingers_reaches_and_closing_it_is_refused():
+    robot = robots.load("hubo2plus")
+    bare = replace(robot, groups={name: names for name, names in robot.groups.items() if not name.endswith("_hand")})
+    reaching = Reaching(bare)
+    with Simulation(bare, physics=False) as world:
+        state, reference = world.new_state(), world.new_reference()
+        world.read(state)
+        reaching.cycle(state, reference)
+        goal = (*reaching.arms["right"].sweet_spot, 0.06)
+        reaching.reach("right", goal)
+        while reaching.busy("right"):
+            world.read(state)
+            reaching.cycle(state, reference)
+            world.write(reference)
+            world.advance()
+        palm = reaching.arms["right"].palm(np.array(state.position))
+    assert palm[:3, 3] == pytest.approx(goal, abs=0.01)
+    with pytest.raises(BadRobot, match="no fingers"):
+        reaching.close("right")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::wholebody.errors.RobotWarning")
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_hand_of_a_robot_known_by_its_file_alone_comes_to_a_point_while_it_stands(side):
+    robot = robots.load("icub")
+    walking, reaching = Walking(robot), Reaching(robot)
+    arm = reaching.arms[side]
+    columns = np.array([robot.index[name] for name in arm.joints])
+    goal = np.array([*arm.sweet_spot, 0.06])
+    with Simulation(robot, sensors=SensorModel.realistic(), seed=3) as world:
+        state, reference, arms = world.new_state(), world.new_reference(), world.new_reference()
+        walking.stand()
+        while world.time < 12.0:
+            world.read(state)
+            if world.time >= 3.0 and not reaching.moves:
+                reaching.reach(side, goal)
+            if reaching.moves:
+                walking.leave(columns)
+            walking.cycle(state, reference)
+            reaching.cycle(state, arms)
+            reference.position[arms.mask] = arms.position[arms.mask]
+            world.write(reference)
+            world.advance()
+        assert world.base_to_world[2, 2] > 0.99
+        assert np.linalg.norm(arm.palm(np.array(state.position))[:3, 3] - goal) < 0.01

@@ -187,10 +187,15 @@ class Arm:
         return q
 
 
+def palms(robot: Robot) -> list[str]:
+    """The sides on which a robot has a palm at the end of an arm, and so can reach."""
+    known = {surface.name for surface in robot.surfaces}
+    return [side for side in SIDES if f"{side}_palm" in known and robot.groups.get(f"{side}_arm")]
+
+
 def hands(robot: Robot) -> list[str]:
-    """The sides on which a robot has a hand: a palm, and fingers in a group."""
-    palms = {surface.name for surface in robot.surfaces}
-    return [side for side in SIDES if f"{side}_palm" in palms and robot.groups.get(f"{side}_hand")]
+    """The sides on which it has fingers too, a group of joints, and so can grasp."""
+    return [side for side in palms(robot) if robot.groups.get(f"{side}_hand")]
 
 
 def hand_links(robot: Robot, side: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from wholebody.behaviors.arms import Arm, Reach, hand_links, hands
+from wholebody.behaviors.arms import Arm, Reach, hand_links, palms
 from wholebody.errors import BadRobot, BadState, UnknownName
 from wholebody.kinematics.collision import Collisions
 from wholebody.messages import Mode, Reference, State
@@ -77,11 +77,10 @@ class Reaching:
 
     def __init__(self, robot: Robot) -> None:
         model = Model(robot)
-        sides = hands(robot)
+        sides = palms(robot)
         if not sides:
-            raise BadRobot(f"'{robot.name}' has no hand: no palm with a group of fingers, left_palm and left_hand")
-        within = [pair for side in sides for pair in itertools.combinations(hand_links(robot, side), 2)]
-        collisions = Collisions(model, 0.0, ignore=within)  # fingers meet the palm as they close
+            raise BadRobot(f"'{robot.name}' has no hand: no surface left_palm at the end of a group left_arm")
+        collisions = _collisions(model, sides)
         self.robot, self.arms = robot, {side: Arm(model, side, collisions) for side in sides}
         self._numbers = {
             side: [robot.index[name] for name in (*arm.joints, *arm.fingers)] for side, arm in self.arms.items()
@@ -221,6 +220,8 @@ class Reaching:
         self._move(side, np.hstack([rows, np.tile(fingers, (len(rows), 1))]), seconds)
 
     def _fingers(self, side: str, share: float) -> None:
+        if not self._arm(side).fingers:
+            raise BadRobot(f"the {side} hand of '{self.robot.name}' has no fingers: no group {side}_hand of joints")
         each = self._taken(side)
         here = each.at(self._time)
         goal = here.copy()
@@ -234,6 +235,31 @@ class Reaching:
         each.way, each.begin = _spline(rows), self._time
         each.seconds, each.leaves = seconds or max(QUICKEST, length / SPEED), leaves
         each.most, each.before, each.felt = math.inf, None, math.nan
+
+
+def _collisions(model: Model, sides: Sequence[str]) -> Collisions:
+    """Of all links but those of a hand, which meet as it closes, those next but one in an arm, whose shapes meet where
+    joints have ends, and those that are in each other as it stands.
+    """
+    robot = model.robot
+    within = [pair for side in sides for pair in itertools.combinations(hand_links(robot, side), 2)]
+    within += [pair for side in sides for pair in _near(robot, robot.groups[f"{side}_arm"])]
+    found = Collisions(model, 0.0, ignore=within)
+    if "stand" not in robot.postures:
+        return found
+    stands = [(touch.one, touch.other) for touch in found.check(model.posture("stand"))]
+    return Collisions(model, 0.0, ignore=[*within, *stands]) if stands else found
+
+
+def _near(robot: Robot, arm: Sequence[str]) -> list[tuple[str, str]]:
+    """Links of an arm between which there are two of its joints."""
+    between = {robot.joint(arm[0]).child: 0}
+    for joint in robot.joints:
+        if joint.parent in between:
+            between.setdefault(joint.child, between[joint.parent] + (joint.name in arm))
+    return [
+        (one, other) for one, other in itertools.combinations(between, 2) if abs(between[one] - between[other]) == 2
+    ]
 
 
 def _spline(rows: Array) -> CubicSpline:

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from wholebody import messages, robots, security
-from wholebody.behaviors.arms import hands
+from wholebody.behaviors.arms import palms
 from wholebody.channels import Channel
 from wholebody.channels.owned import Opened
 from wholebody.drivers import Names
@@ -38,7 +38,7 @@ def map_of(name: str, file: Path | None) -> Map:
 def begin_controllers(companions: Companions, robot: str, wanted: bool) -> None:
     """Controllers of legs and arms beside us, as far as it has any, unless they run already or none is wanted."""
     model = robots.load(robot)
-    for role, able in ((WALK, not footless(model)), (ARMS, bool(hands(model)))):
+    for role, able in ((WALK, not footless(model)), (ARMS, bool(palms(model)))):
         if wanted and able:
             companions.add(role, robot=robot)
 

@@ -12,11 +12,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 
+from wholebody.behaviors.arms import hands
 from wholebody.behaviors.behavior import Goals
 from wholebody.behaviors.reaching import Reaching
 from wholebody.behaviors.walking_goals import Doing
 from wholebody.drivers import Names
-from wholebody.errors import BadRobot, NoController, Refused, WholebodyError
+from wholebody.errors import NoController, Refused, WholebodyError
 from wholebody.operator.head import HeadMover
 from wholebody.operator.map import Map
 from wholebody.operator.monitor.posture import FallWatch
@@ -256,10 +257,9 @@ class WalkingBody:
 
     def _fetching(self, robot: Robot) -> Fetching | None:
         """None if the robot has no hands."""
-        with contextlib.suppress(BadRobot):
-            hands = Manipulation(self.name, self.search, Reaching(robot))
-            return Fetching(hands, self.map, self.settings.use)
-        return None
+        if not hands(robot):
+            return None
+        return Fetching(Manipulation(self.name, self.search, Reaching(robot)), self.map, self.settings.use)
 
     def _handling_complaint(self, order: Handle) -> str:
         if self.fetching is not None:
