@@ -13,7 +13,7 @@ from wholebody.locomotion.balance.stabilizers import as_planned
 from wholebody.locomotion.walking import legs as legs_module
 from wholebody.locomotion.walking.footsteps import Feet, Place, StepLimits, to_place, within
 from wholebody.locomotion.walking.gait import SOLES, gait_of
-from wholebody.locomotion.walking.gait_tuning import STRAIGHTEST, needed
+from wholebody.locomotion.walking.gait_tuning import STRAIGHTEST, Speed, needed, rehearsed
 from wholebody.locomotion.walking.legs import ClosedLegs, Legs, leg_joints, load_on_one_leg, trouble_on_one_leg
 from wholebody.locomotion.walking.pattern import Pattern
 from wholebody.locomotion.walking.walker import Walker
@@ -106,6 +106,18 @@ def test_the_gait_leaves_knees_bent_efforts_to_spare_and_hips_within_their_range
     assert needed(legs, gait, feet, gait.limits.length).knee >= 0.9 * min(STRAIGHTEST, 0.29)
     assert gait.limits.turn < asked.limits.turn
     assert Walking(robots.load("valkyrie")).gait.limits.turn == gait_of(Model(robots.load("valkyrie"))).limits.turn
+
+
+def test_hips_that_turn_slowly_turn_by_small_steps():
+    robot = robots.load("hubo2plus")
+    slow = tuple(replace(j, velocity=0.4) if j.name in ("LHY", "RHY") else j for j in robot.joints)
+    walker = Walking(replace(robot, joints=slow)).walker
+    legs, gait, feet = Legs(walker.model), walker.gait, walker.pattern.feet
+    assert gait.limits.turn < 0.7 * gait_of(walker.model).limits.turn
+    speed = Speed(legs)
+    for time, _ in rehearsed(legs, gait, feet, to_place(feet, Place(0.0, 0.0, 0.5), gait.limits), 0.02):
+        speed.look(time)
+    assert 0.6 < speed.greatest < 0.9, "the daemon would hold back joints that are too fast, and the robot fall"
 
 
 def test_of_legs_that_cannot_level_their_soles_it_is_said_by_how_much_they_are_turned():

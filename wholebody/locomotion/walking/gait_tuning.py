@@ -227,26 +227,40 @@ class Needs(NamedTuple):
 def needed(legs: Legs, gait: Gait, feet: Feet, length: float) -> Needs:
     """What some steps of a length need."""
     steps = to_place(feet, Place(STEPS * length, 0.0, 0.0), replace(gait.limits, length=length))
-    columns = np.concatenate(legs.columns)
-    fastest = np.array([legs.model.robot.moving[column].velocity for column in columns])
-    speed, knee, before = 0.0, np.inf, None
+    speed, knee = Speed(legs), np.inf
     for time, _ in rehearsed(legs, gait, feet, steps, INTERVAL):
-        joints = legs.joints[columns]
-        if before is not None and time > 0.1:
-            speed = max(speed, float(np.max(np.abs(joints - before) / fastest)) / INTERVAL)
+        if speed.look(time) > 0.0:
             knee = min(knee, float(np.abs(legs.joints[legs.knees]).min()))
-        before = joints
-    return Needs(speed, knee)
+    return Needs(speed.greatest, knee)
+
+
+class Speed:
+    """How fast joints of legs go, in shares of their velocity limits: now, and the greatest so far."""
+
+    def __init__(self, legs: Legs) -> None:
+        self._legs, self._columns = legs, np.concatenate(legs.columns)
+        self._fastest = np.array([legs.model.robot.moving[column].velocity for column in self._columns])
+        self._before, self._time, self.greatest = np.zeros(0), 0.0, 0.0
+
+    def look(self, time: float) -> float:
+        """The greatest since the last look; at first legs come from far away, which does not count."""
+        joints, now = self._legs.joints[self._columns], 0.0
+        if len(self._before) and time > 0.1:
+            now = float(np.max(np.abs(joints - self._before) / self._fastest)) / (time - self._time)
+        self._before, self._time, self.greatest = joints, time, max(self.greatest, now)
+        return now
 
 
 def turns_freely(legs: Legs, gait: Gait, feet: Feet) -> Callable[[float], bool]:
-    """Whether steps turned by a share of the gait's are within the range of the hips and keep the legs apart.
+    """Whether steps turned by a share of the gait's are within range and velocity of the hips and keep the legs apart.
 
-    What steps on the spot cannot reach either is no fault of the turn.
+    What steps on the spot cannot reach either, or not as fast, is no fault of the turn.
     """
-    touching, often = Touching(legs.model), 3 * INTERVAL
-    on_the_spot = rehearsed(legs, gait, feet, in_place(feet, STEPS, gait.limits), often)
-    farthest = OUT_OF_REACH + max(legs.reach for _ in on_the_spot)
+    touching, often, farthest, spot = Touching(legs.model), 3 * INTERVAL, 0.0, Speed(legs)
+    for time, _ in rehearsed(legs, gait, feet, in_place(feet, STEPS, gait.limits), often):
+        spot.look(time)
+        farthest = max(farthest, legs.reach)
+    farthest, fastest = farthest + OUT_OF_REACH, max(SHARE, 1.01 * spot.greatest)
 
     def fits(share: float) -> bool:
         limits = replace(gait.limits, turn=gait.limits.turn * share)
@@ -255,8 +269,9 @@ def turns_freely(legs: Legs, gait: Gait, feet: Feet) -> Callable[[float], bool]:
                 steps = to_place(feet, Place(0.0, 0.0, angle), limits)
             except BadFootsteps:  # feet that have no room to turn, which whoever asks for a turn is told
                 continue
-            for _, seen in rehearsed(legs, gait, feet, steps, often):
-                if legs.reach > farthest or touching.at(seen):
+            speed = Speed(legs)
+            for time, seen in rehearsed(legs, gait, feet, steps, often):
+                if legs.reach > farthest or speed.look(time) > fastest or touching.at(seen):
                     return False
         return True
 
