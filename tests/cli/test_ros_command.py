@@ -12,6 +12,9 @@ from robot_processes import MAIN, end_all, wholebody
 from ros_peer import DOMAIN, Peer, TrajectoryClient
 
 from wholebody.behaviors.walking_goals import WalkingClient
+from wholebody.channels.recording.recorder import Recorder
+from wholebody.drivers.connection import connect
+from wholebody.operator.ros.log_messages import StandardLog
 from wholebody.processes import lifecycle
 from wholebody.processes.registry import WALK
 from wholebody.ros.dds import SENSORS
@@ -103,3 +106,18 @@ def test_what_cannot_be_is_said_in_one_line():
         assert said.returncode == 1
         assert text in said.stderr + said.stdout
         assert "Traceback" not in said.stderr
+
+
+@pytest.mark.slow
+def test_standard_messages_make_a_log_of_a_moving_robot_at_most_1_4_times_as_large(robot, tmp_path):
+    with connect("wave") as wave:
+        began, sizes = wave.now, []
+        moved = [name for name in wave.joints if name[:3] in ("RSP", "RSR", "REP", "LSP", "LSR", "LEP")]
+        for rate in (50.0, 0.0):
+            with Recorder(tmp_path / f"{rate}.mcap", ["robot.*"], StandardLog(["robot.*"], rate)) as recorder:
+                while recorder.counts.get("robot.state", 0) < 1600:
+                    wave.wait()
+                    wave.move({name: 0.1 * math.sin(2 * (wave.now - began)) for name in moved})
+                    recorder.record(timeout=0.001)
+            sizes.append((tmp_path / f"{rate}.mcap").stat().st_size / recorder.counts["robot.state"])
+        assert sizes[0] < 1.4 * sizes[1]

@@ -90,6 +90,7 @@ def test_the_lock_names_no_registry():
 
 # Distributions whose modules have other names, and those that are commands, plug-ins, or types for others.
 MODULES = {
+    "foxglove-sdk": "foxglove",
     "aiohttp": "aiohttp",
     "eclipse-zenoh": "zenoh",
     "imageio-ffmpeg": "imageio_ffmpeg",

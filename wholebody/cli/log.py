@@ -23,8 +23,10 @@ from wholebody.configuration.reading import Configuration
 from wholebody.configuration.settings import Settings
 from wholebody.configuration.wiring import loop_of
 from wholebody.control.servo import Servo
-from wholebody.errors import BadRecording
+from wholebody.errors import BadRecording, UnknownName
 from wholebody.messages import Reference
+from wholebody.operator.recordings.curves import curve, draw
+from wholebody.operator.ros.log_messages import StandardLog
 from wholebody.parameters.documents import Document
 from wholebody.parameters.events import Events
 from wholebody.parameters.records import ABOUT, AboutPart, Applied
@@ -36,12 +38,6 @@ if TYPE_CHECKING:
     from wholebody.control.servo import Servo
 
 
-import re
-
-import numpy as np
-
-from wholebody.errors import MissingExtra, UnknownName
-
 SHOW_EVERY = 0.5
 
 
@@ -49,15 +45,20 @@ def log(
     file: Annotated[Path, typer.Argument(help="The file to write, such as run.mcap.")],
     channels: options.Channels = None,
     seconds: options.Seconds = 0.0,
+    standard_rate: Annotated[
+        float, typer.Option(min=0.0, max=1000.0, help="Standard messages of each robot a second; 0: none.")
+    ] = 50.0,
 ) -> None:
     """Record every message of channels, from a process of its own: nobody who writes them notices.
 
-    It ends with Ctrl-C, or after --seconds. Foxglove and the tools of rosbag2 open the file. If the disk is full it
-    says so, and the file stays readable.
+    It ends with Ctrl-C, or after --seconds. Beside the exact records it has standard messages of ROS 2 (joint states,
+    transforms, URDF, sensors, markers), by which Foxglove and the tools of rosbag2 show the moving robot. If the disk
+    is full it says so, and the file stays readable.
     """
     console, goes_on = Console(stderr=True, highlight=False, soft_wrap=True), until_told()
     begun = shown = time.monotonic()
-    with Recorder(file, channels or ["*"]) as recorder, Live(console=console, auto_refresh=False) as live:
+    beside = StandardLog(channels or ["*"], standard_rate)
+    with Recorder(file, channels or ["*"], beside) as recorder, Live(console=console, auto_refresh=False) as live:
         while goes_on() and not recorder.full and not (seconds and time.monotonic() - begun > seconds):
             recorder.record()
             if time.monotonic() - shown > SHOW_EVERY:
@@ -222,6 +223,8 @@ def plot(
 ) -> None:
     """Draw fields of the messages in a log over time; without a path, list what there is.
 
+    Curves are labelled with the names of joints, sensors or axes, and panels with the unit, where it is known.
+
     \b
       wholebody plot run.mcap dreamer.right_hand.error robot.reach.joint_state.position[3] --out run.png
     """
@@ -233,54 +236,4 @@ def plot(
         return
     curves = [curve(recording, path) for path in paths]
     draw(curves, out)
-    console.print(f"{out}: {sum(len(times) for _, times, _ in curves)} points in {len(curves)} curves")
-
-
-def curve(recording: Recording, path: str) -> tuple[str, Any, Any]:
-    """What a path leads to: its name, times in seconds from the log's first message of the channel, and values."""
-    channel, fields, index = split(path, recording)
-    stamps, records = recording.table(channel)
-    if not len(records):
-        raise BadRecording(f"{recording.file} has no message of '{channel}'")
-    values: Any = records
-    for name in fields:
-        if values.dtype.names is None or name not in values.dtype.names:
-            raise UnknownName(f"field of '{channel}'", name, values.dtype.names or ())
-        values = values[name]
-    if values.dtype.names is not None:
-        raise UnknownName(f"field of '{channel}'", "", list(values.dtype.names))
-    values = values.reshape(len(records), -1)
-    if index is not None and index >= values.shape[1]:
-        raise UnknownName(f"number of '{path}'", str(index), [str(each) for each in range(values.shape[1])])
-    times = records["time"] if "time" in (records.dtype.names or ()) else stamps - stamps[0]
-    return path, np.asarray(times), values if index is None else values[:, index : index + 1]
-
-
-def split(path: str, recording: Recording) -> tuple[str, list[str], int | None]:
-    """A path as channel, fields and index; without a field, the numbers of a bound parameter."""
-    found = re.fullmatch(r"(.*?)(?:\[(\d+)\])?", path)
-    assert found is not None
-    words = found[1].split(".")
-    for length in range(len(words), 0, -1):
-        channel = ".".join(words[:length])
-        if channel in recording.layouts:
-            names = recording.layouts[channel].names or ()
-            fields = words[length:] or (["values"] if "values" in names else [])
-            return channel, fields, None if found[2] is None else int(found[2])
-    raise UnknownName("channel in the recording", path, recording.layouts)
-
-
-def draw(curves: list[tuple[str, Any, Any]], png: Path) -> None:
-    """Draw one picture, a panel for each path."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("matplotlib", "plot") from None
-    figure = Figure(figsize=(10, 2.2 * len(curves) + 0.8), layout="constrained")
-    panels = figure.subplots(len(curves), 1, sharex=True, squeeze=False)
-    for panel, (name, times, values) in zip(panels[:, 0], curves, strict=True):
-        panel.plot(times, values, linewidth=0.9)
-        panel.set_title(name, fontsize=9, loc="left")
-        panel.grid(alpha=0.3)
-    panels[-1, 0].set_xlabel("s")
-    figure.savefig(png, dpi=110)
+    console.print(f"{out}: {sum(len(each.times) for each in curves)} points in {len(curves)} curves")

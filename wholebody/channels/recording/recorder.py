@@ -14,7 +14,7 @@ import fnmatch
 import importlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -39,6 +39,10 @@ SHALLOW = 64
 """A channel that keeps fewer messages is waited for all the same: they could be gone after a pause."""
 MOST_AT_ONCE, MOST_WAITED_FOR = 4096, 64
 LAYOUT, LABEL = "wholebody.layout", "wholebody.monotonic_to_unix_ns"
+
+
+PutBeside = Callable[[str, str, str, bytes, float], None]
+"""Puts a message that is on no channel: topic, type, definition, CDR, and when (s of time.monotonic())."""
 
 
 @dataclass
@@ -68,10 +72,15 @@ class Recorder:
 
     When the disk is full it stops writing and `full` says so; the file is closed in good order then, with all that came
     before. Messages that were overwritten before it could take them are counted in `lost`.
+
+    beside  called each time, with what puts messages that are on no channel: standard ones, for other people's tools
     """
 
-    def __init__(self, file: str | Path, patterns: Sequence[str] = ("*",)) -> None:
+    def __init__(
+        self, file: str | Path, patterns: Sequence[str] = ("*",), beside: Callable[[PutBeside], None] | None = None
+    ) -> None:
         mcap = mcap_module("writer")
+        self._beside, self._topics = beside, dict[str, int]()
         self.file, self.patterns = Path(file), tuple(patterns)
         self.full = False
         self._tracks: dict[str, _Track] = {}
@@ -113,6 +122,8 @@ class Recorder:
         before = self.count
         self._pause(min(timeout, PAUSE))
         self._drain_all()
+        if self._beside is not None:
+            self._beside(self._put_beside)
         return self.count - before
 
     def _pause(self, seconds: float) -> None:
@@ -154,6 +165,16 @@ class Recorder:
             )
             track.count += 1
             track.lost = track.lost_before + reader.missed_total
+
+    def _put_beside(self, topic: str, kind: str, definition: str, data: bytes, stamp: float) -> None:
+        """Write a message that is on no channel; one that reads the file as ours passes it by."""
+        if self.full or not self._take_room():
+            return
+        if topic not in self._topics:
+            schema = self._writer.register_schema(kind, "ros2msg", definition.encode())
+            self._topics[topic] = self._writer.register_channel(topic, "cdr", schema)
+        when = int(stamp * 1e9) + self._since_unix
+        self._writer.add_message(self._topics[topic], when, data, when)
 
     def _next(self, reader: Reader) -> bool:
         """Take the next message of a channel; one that was pulled away has none, and is not waited for any more."""

@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from wholebody.drivers.connection import Connection
 from wholebody.errors import BadTrajectory
 from wholebody.operator.ros.trajectory_server import Ended, Run, TrajectoryServer, follow
-from wholebody.ros.dds import LATCHED
+from wholebody.ros.dds import LATCHED, Quality
 from wholebody.ros.interfaces import (
     CANCEL_GOAL,
     GET_RESULT,
@@ -32,9 +32,11 @@ from wholebody.ros.interfaces import (
     SendGoalRequest,
     SendGoalResponse,
 )
+from wholebody.ros.message import Message
 from wholebody.ros.node import Deferred, Node
 from wholebody.ros.standard import Header, JointTrajectory, JointTrajectoryPoint, Time
 
+M = TypeVar("M", bound=Message)
 NAME = "joint_trajectory_controller"
 FEEDBACK_EVERY = 0.05
 """s, as ros2_control's action_monitor_rate."""
@@ -70,44 +72,43 @@ class _Goal:
     asked: list[Deferred[Any]] = field(default_factory=list)
 
 
-class FollowJointTrajectory:
-    """The action joint_trajectory_controller/follow_joint_trajectory, and the topic beside it.
+class Link(Protocol):
+    """Where topics go: a node of ROS, or what is like one."""
 
-    now       the time of ROS
-    complain  told what is wrong with a trajectory from the topic, which nobody else would hear
+    def publisher(self, topic: str, kind: type[M], quality: Quality = ...) -> Any:
+        """What tells a topic: `put` and `readers`."""
+
+    def subscription(self, topic: str, kind: type[M], take: Callable[[M], None], quality: Quality = ...) -> Any:
+        """Have `take` called with what others tell."""
+
+    def spin(self) -> int:
+        """Take what came."""
+
+
+class TrajectoryTopic:
+    """The topic joint_trajectory_controller/joint_trajectory.
+
+    now       the time of its stamps
+    complain  told what is wrong with a trajectory, which nobody else would hear
     """
 
     def __init__(
         self,
-        node: Node,
+        link: Link,
         server: TrajectoryServer,
         robot: Connection,
         now: Callable[[], Time],
         complain: Callable[[str, str], None],
     ) -> None:
         self._server, self._robot, self._now, self._complain = server, robot, now, complain
-        self._goals: dict[bytes, _Goal] = {}
-        self._under_way: _Goal | None = None
-        self._told = 0.0
-        action = f"{NAME}/follow_joint_trajectory/_action"
-        node.service(f"{action}/send_goal", SEND_GOAL, self._send)
-        node.service(f"{action}/cancel_goal", CANCEL_GOAL, self._cancel)
-        node.service(f"{action}/get_result", GET_RESULT, self._result)
-        self._feedback = node.publisher(f"{action}/feedback", FeedbackMessage)
-        self._status = node.publisher(f"{action}/status", GoalStatusArray, LATCHED)
-        node.subscription(f"{NAME}/joint_trajectory", JointTrajectory, self._take)
-        self._publish_status()
+        link.subscription(f"{NAME}/joint_trajectory", JointTrajectory, self._take)
 
     def step(self) -> None:
-        """Go on, and say how that goes."""
+        """Go on."""
         self._server.step()
-        run, goal = self._server.run, self._under_way
-        if run is not None and goal is not None and time.monotonic() > self._told + FEEDBACK_EVERY:
-            self._told = time.monotonic()
-            self._feedback.put(FeedbackMessage(UUID(goal.id), self._so_far(run)))
 
     def _take(self, trajectory: JointTrajectory) -> None:
-        """Follow a trajectory from the topic; without points: stop."""
+        """Follow a trajectory; without points: stop."""
         topic = f"{NAME}/joint_trajectory"
         if not trajectory.points and not trajectory.joint_names:
             self._server.stop()
@@ -121,6 +122,42 @@ class FollowJointTrajectory:
             self._server.begin(follow(trajectory), self._late(trajectory), end)
         except BadTrajectory as error:
             self._complain(topic, str(error))
+
+    def _late(self, trajectory: JointTrajectory) -> float | None:
+        stamp = trajectory.header.stamp
+        return None if not (stamp.sec or stamp.nanosec) else self._now().seconds - stamp.seconds
+
+
+class FollowJointTrajectory(TrajectoryTopic):
+    """The action joint_trajectory_controller/follow_joint_trajectory, and the topic beside it."""
+
+    def __init__(
+        self,
+        node: Node,
+        server: TrajectoryServer,
+        robot: Connection,
+        now: Callable[[], Time],
+        complain: Callable[[str, str], None],
+    ) -> None:
+        super().__init__(node, server, robot, now, complain)
+        self._goals: dict[bytes, _Goal] = {}
+        self._under_way: _Goal | None = None
+        self._told = 0.0
+        action = f"{NAME}/follow_joint_trajectory/_action"
+        node.service(f"{action}/send_goal", SEND_GOAL, self._send)
+        node.service(f"{action}/cancel_goal", CANCEL_GOAL, self._cancel)
+        node.service(f"{action}/get_result", GET_RESULT, self._result)
+        self._feedback = node.publisher(f"{action}/feedback", FeedbackMessage)
+        self._status = node.publisher(f"{action}/status", GoalStatusArray, LATCHED)
+        self._publish_status()
+
+    def step(self) -> None:
+        """Go on, and say how that goes."""
+        super().step()
+        run, goal = self._server.run, self._under_way
+        if run is not None and goal is not None and time.monotonic() > self._told + FEEDBACK_EVERY:
+            self._told = time.monotonic()
+            self._feedback.put(FeedbackMessage(UUID(goal.id), self._so_far(run)))
 
     def _send(self, request: SendGoalRequest) -> SendGoalResponse:
         """Take a goal; one that cannot be followed is accepted and ends at once, so that its result says why."""
@@ -184,10 +221,6 @@ class FollowJointTrajectory:
         ended = [each.id for each in self._goals.values() if each.status > Status.CANCELING]
         for id in ended[: max(0, len(self._goals) - REMEMBERED)]:
             del self._goals[id]
-
-    def _late(self, trajectory: JointTrajectory) -> float | None:
-        stamp = trajectory.header.stamp
-        return None if not (stamp.sec or stamp.nanosec) else self._now().seconds - stamp.seconds
 
     def _so_far(self, run: Run) -> FollowJointTrajectoryFeedback:
         state, index, sample = self._robot.state, run.motion.index, run.sample or run.motion.at(0.0)

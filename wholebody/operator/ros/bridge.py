@@ -23,7 +23,7 @@ from wholebody.drivers.connection import connect
 from wholebody.errors import NoRobot
 from wholebody.messages import Report
 from wholebody.motion.limits import Limits
-from wholebody.operator.ros.action import FollowJointTrajectory
+from wholebody.operator.ros.action import FollowJointTrajectory, Link, TrajectoryTopic
 from wholebody.operator.ros.publications import Publications
 from wholebody.operator.ros.standard_messages import StandardMessages
 from wholebody.operator.ros.trajectory_server import Ended, TrajectoryServer
@@ -33,8 +33,6 @@ from wholebody.ros.dds import domain_of
 from wholebody.ros.node import Node, check_namespace
 from wholebody.ros.standard import Time, Twist
 
-CONTROLLER = "ros"
-ROLE = Role("ros", "", "the bridge to ROS 2")
 SLICE = 0.02
 """s of waiting for a state after which it sees what came in."""
 TAKE_EVERY = 0.004
@@ -43,61 +41,55 @@ SILENT = 1.0
 """s without a state after which a trajectory is given up."""
 
 
-@dataclass(frozen=True)
-class RosOptions:
-    """How a robot is on ROS.
+class Bridge(Opened):
+    """A robot that runs, beside tools that take standard messages; heirs say where those go.
 
-    namespace  before the names of its topics, and of its frames; the robot alone needs none
-    domain     of DDS: a number, or what ROS_DOMAIN_ID says
-    network    an interface by name or address; the loopback, if none is given
-    wall       stamp with this machine's clock, although the robot is simulated
-    rate       of transforms, Hz
-    timeout    s after which a velocity counts no more
+    say        told, once each, what came in and was not done
+    simulated  whether stamps are a simulated robot's time; this machine's clock otherwise
     """
 
-    name: str = ""
-    robot: str = ""
-    namespace: str = ""
-    domain: str | None = None
-    network: str = ""
-    wall: bool = False
-    rate: float = 50.0
-    timeout: float = TIMEOUT
+    role: Role
 
-
-class RosBridge(Opened):
-    """A robot's node; `say` is told, once each, what came in and was not done."""
-
-    def __init__(self, options: RosOptions, say: Callable[[str], None] = lambda text: None) -> None:
+    def __init__(
+        self,
+        name: str,
+        robot: str,
+        rate: float,
+        timeout: float,
+        say: Callable[[str], None],
+        simulated_time: bool,
+        namespace: str = "",
+    ) -> None:
         super().__init__()
-        name, namespace = Names(options.name).robot, check_namespace(options.namespace)
-        domain, plan = domain_of(options.domain), plan_of(options.name)
-        self._say, self._simulated = say, not options.wall and plan is not None and plan.behind == "simulator"
-        robot = robots.load(options.robot or robot_of(options.name))
+        full, plan = Names(name).robot, plan_of(name)
+        self._say, self._simulated = say, simulated_time and plan is not None and plan.behind == "simulator"
+        self.robot = robots.load(robot or robot_of(name))
         try:
-            entry = self._opened.enter_context(Registration(ROLE, name, robot=robot.name))
-            self._connection = self._opened.enter_context(connect(CONTROLLER, name))
-            self._report = Subscription(Names(name).report, Report)
-            self.node = self._opened.enter_context(
-                Node(
-                    _node_name(name), namespace, domain, options.network, lambda text: self._complain("messages", text)
-                )
-            )
-            messages = StandardMessages(robot, f"{namespace}/" if namespace else "")
-            self._publications = Publications(self.node, messages, name, self._simulated, options.rate)
+            entry = self._opened.enter_context(Registration(self.role, full, robot=self.robot.name))
+            self._connection = self._opened.enter_context(connect(self.role.name, full))
+            self._report = Subscription(Names(full).report, Report)
             self._trajectories = TrajectoryServer(self._connection, self._limits)
-            self._action = FollowJointTrajectory(
-                self.node, self._trajectories, self._connection, self.now, self._complain
-            )
-            self._velocity = VelocityCommands(name, lambda text: self._complain("cmd_vel", text), options.timeout)
+            self.link = self._open(full)
+            messages = StandardMessages(self.robot, f"{namespace}/" if namespace else "")
+            self._publications = Publications(self.link, messages, full, self._simulated, rate)
+            self._action = self._following()
+            self._velocity = VelocityCommands(full, lambda text: self._complain("cmd_vel", text), timeout)
             self._opened.callback(self._velocity.close)
-            self.node.subscription("cmd_vel", Twist, self._velocity.take)
+            self.link.subscription("cmd_vel", Twist, self._velocity.take)
             self._publications.introduce(self.now())
             entry.ready()
         except BaseException:
             self.close()
             raise
         self._taken, self._heard = 0.0, time.monotonic()
+
+    def _open(self, name: str) -> Link:
+        """Where topics go."""
+        raise NotImplementedError
+
+    def _following(self) -> TrajectoryTopic:
+        """What takes trajectories."""
+        return TrajectoryTopic(self.link, self._trajectories, self._connection, self.now, self._complain)
 
     def now(self) -> Time:
         """The time of ROS: the simulator's, if there is one and nobody wants another, or this machine's."""
@@ -119,7 +111,7 @@ class RosBridge(Opened):
         now = time.monotonic()
         if now > self._taken + TAKE_EVERY:
             self._taken = now
-            self.node.spin()
+            self.link.spin()
             self._velocity.look()
             self._publications.put_diagnostics(self.now())
 
@@ -145,6 +137,51 @@ class RosBridge(Opened):
     def _complain(self, topic: str, text: str) -> None:
         if self._publications.complain(topic, text):
             self._say(f"{topic}: {text}")
+
+
+@dataclass(frozen=True)
+class RosOptions:
+    """How a robot is on ROS.
+
+    namespace  before the names of its topics, and of its frames; the robot alone needs none
+    domain     of DDS: a number, or what ROS_DOMAIN_ID says
+    network    an interface by name or address; the loopback, if none is given
+    wall       stamp with this machine's clock, although the robot is simulated
+    rate       of transforms, Hz
+    timeout    s after which a velocity counts no more
+    """
+
+    name: str = ""
+    robot: str = ""
+    namespace: str = ""
+    domain: str | None = None
+    network: str = ""
+    wall: bool = False
+    rate: float = 50.0
+    timeout: float = TIMEOUT
+
+
+class RosBridge(Bridge):
+    """A robot's node of ROS 2."""
+
+    role = Role("ros", "", "the bridge to ROS 2")
+    node: Node
+
+    def __init__(self, options: RosOptions, say: Callable[[str], None] = lambda text: None) -> None:
+        self._options, namespace = options, check_namespace(options.namespace)
+        self._domain = domain_of(options.domain)
+        simulated = not options.wall
+        super().__init__(options.name, options.robot, options.rate, options.timeout, say, simulated, namespace)
+
+    def _open(self, name: str) -> Node:
+        def complain(text: str) -> None:
+            self._complain("messages", text)
+
+        self.node = Node(_node_name(name), self._options.namespace, self._domain, self._options.network, complain)
+        return self._opened.enter_context(self.node)
+
+    def _following(self) -> TrajectoryTopic:
+        return FollowJointTrajectory(self.node, self._trajectories, self._connection, self.now, self._complain)
 
 
 def _node_name(name: str) -> str:

@@ -9,16 +9,18 @@ from typing import Any
 from wholebody.errors import WholebodyError
 from wholebody.messages import State
 from wholebody.operator.monitor.watcher import Watcher
+from wholebody.operator.ros.action import Link
 from wholebody.operator.ros.diagnostics import diagnostics
+from wholebody.operator.ros.markers import MarkerArrays
 from wholebody.operator.ros.standard_messages import StandardMessages
-from wholebody.ros.dds import LATCHED, SENSORS, Quality, Writer
+from wholebody.ros.dds import LATCHED, SENSORS, Quality
 from wholebody.ros.message import Message
-from wholebody.ros.node import Node
 from wholebody.ros.standard import (
     Clock,
     DiagnosticArray,
     Imu,
     JointState,
+    MarkerArray,
     Odometry,
     String,
     TFMessage,
@@ -28,6 +30,8 @@ from wholebody.ros.standard import (
 
 LOOK_EVERY = 0.2
 """s from one look for who listens to the next."""
+MARKERS_EVERY = 0.1
+"""s"""
 DIAGNOSTICS_EVERY = 1.0
 """s, as diagnostic_updater has it."""
 CLOCK = Quality(reliable=False, depth=1)
@@ -39,7 +43,7 @@ TRANSFORMS = Quality(depth=100)
 class Topic:
     """A topic, with how often (s) it may come; `wanted` says whether it is due and somebody listens."""
 
-    def __init__(self, writer: Writer[Any], every: float = 0.0) -> None:
+    def __init__(self, writer: Any, every: float = 0.0) -> None:
         self.writer, self._every = writer, every
         self._next = self._look = 0.0
         self._heard = False
@@ -60,25 +64,29 @@ class Topic:
 
 
 class Publications:
-    """Of one robot, on one node.
+    """Of one robot.
 
     rate  how often transforms and commands come at most, Hz; what is measured comes with every state
     """
 
-    def __init__(self, node: Node, messages: StandardMessages, name: str, simulated: bool, rate: float = 50.0) -> None:
+    def __init__(self, link: Link, messages: StandardMessages, name: str, simulated: bool, rate: float = 50.0) -> None:
         self._messages, self._watcher, self._simulated = messages, Watcher(name), simulated
         self._complaints: dict[str, tuple[str, float]] = {}
         slow = 1.0 / rate
-        self._joints = Topic(node.publisher("joint_states", JointState))
-        self._clock = Topic(node.publisher("/clock", Clock, CLOCK)) if simulated else None
-        self._odometry = Topic(node.publisher("odom", Odometry))
-        self._imus = self._sensors(node, "imu", Imu, "imu")
-        self._wrenches = self._sensors(node, "wrench", WrenchStamped, "force_torque")
-        self._transforms = Topic(node.publisher("/tf", TFMessage, TRANSFORMS), slow)
-        self._commands = Topic(node.publisher("joint_commands", JointState), slow)
-        self._diagnostics = Topic(node.publisher("/diagnostics", DiagnosticArray), DIAGNOSTICS_EVERY)
-        self._description = node.publisher("robot_description", String, LATCHED)
-        self._fixed = node.publisher("/tf_static", TFMessage, LATCHED)
+        self._joints = Topic(link.publisher("joint_states", JointState))
+        self._clock = Topic(link.publisher("/clock", Clock, CLOCK)) if simulated else None
+        self._odometry = Topic(link.publisher("odom", Odometry))
+        self._imus = self._sensors(link, "imu", Imu, "imu")
+        self._wrenches = self._sensors(link, "wrench", WrenchStamped, "force_torque")
+        self._markers, self._drawn = (
+            MarkerArrays(name, messages.frame),
+            Topic(link.publisher("markers", MarkerArray), 0.1),
+        )
+        self._transforms = Topic(link.publisher("/tf", TFMessage, TRANSFORMS), slow)
+        self._commands = Topic(link.publisher("joint_commands", JointState), slow)
+        self._diagnostics = Topic(link.publisher("/diagnostics", DiagnosticArray), DIAGNOSTICS_EVERY)
+        self._description = link.publisher("robot_description", String, LATCHED)
+        self._fixed = link.publisher("/tf_static", TFMessage, LATCHED)
 
     def introduce(self, stamp: Time) -> None:
         """Say once what never changes: the robot's description, and links that do not move."""
@@ -98,6 +106,8 @@ class Publications:
             self._odometry.put(odometry)
         if self._transforms.wanted(now):
             self._transforms.put(messages.transforms(state, stamp))
+        if self._drawn.wanted(now) and (drawn := self._markers.newest(stamp)) is not None:
+            self._drawn.put(drawn)
         if self._commands.wanted(now):
             self._commands.put(messages.commands(state, stamp))
 
@@ -116,9 +126,9 @@ class Publications:
         before, self._complaints[topic] = self._complaints.get(topic), (text, time.monotonic())
         return before is None or before[0] != text or time.monotonic() > before[1] + 10.0 * DIAGNOSTICS_EVERY
 
-    def _sensors(self, node: Node, folder: str, kind: type[Message], which: str) -> dict[str, Topic]:
+    def _sensors(self, link: Link, folder: str, kind: type[Message], which: str) -> dict[str, Topic]:
         sensors = self._messages.robot.sensors_of(which)
-        return {each.name: Topic(node.publisher(f"{folder}/{each.name}", kind, SENSORS)) for each in sensors}
+        return {each.name: Topic(link.publisher(f"{folder}/{each.name}", kind, SENSORS)) for each in sensors}
 
     def _each(self, topics: dict[str, Topic], now: float, messages: Callable[[], Any]) -> None:
         wanted = {name for name, topic in topics.items() if topic.wanted(now)}

@@ -1,0 +1,51 @@
+"""wholebody foxglove: the running robot live in Foxglove."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from wholebody.cli import options as cli
+from wholebody.operator.foxglove.bridge import FoxgloveBridge, FoxgloveOptions, layout
+from wholebody.operator.foxglove.link import PORT
+from wholebody.operator.rcp.server import LOCAL
+from wholebody.operator.ros.velocity import TIMEOUT
+from wholebody.realtime import until_told
+
+
+def foxglove(
+    name: cli.Name = "",
+    host: cli.Host = "127.0.0.1",
+    port: cli.Port = PORT,
+    rate: Annotated[float, typer.Option(min=1.0, max=1000.0, help="Transforms a second, at most.")] = 50.0,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, max=10.0, help="Seconds after which a velocity counts no more.")
+    ] = TIMEOUT,
+    layout_file: Annotated[
+        Path | None,
+        typer.Option("--layout", metavar="FILE", help="Write a layout for it, to be imported there."),
+    ] = None,
+    robot: cli.Robot = "",
+) -> None:
+    """Show the robot live in Foxglove, and take velocities, trajectories and parameters from there.
+
+    \b
+      $ wholebody start
+      $ wholebody foxglove --layout robot.json
+      in Foxglove: Open connection, Foxglove WebSocket, ws://127.0.0.1:8765; Layouts, Import from file
+
+    A log of `wholebody log` opens there as a file and shows the same.
+    """
+    console, goes_on = Console(highlight=False, soft_wrap=True), until_told()
+    options = FoxgloveOptions(name, robot, host, port, rate, timeout)
+    with FoxgloveBridge(options, lambda text: console.print(f"[yellow]{text}[/]")) as bridge:
+        if layout_file is not None:
+            layout_file.write_text(layout(bridge.robot.name))
+            console.print(f"{layout_file}: a layout; in Foxglove: Layouts, Import from file")
+        console.print(f"Foxglove finds '{bridge.robot.name}' at ws://{host}:{bridge.server.port}; Ctrl-C ends it")
+        if host not in LOCAL:
+            console.print("[yellow]everybody on that network can look at the robot, and move it[/]")
+        bridge.run(goes_on)
