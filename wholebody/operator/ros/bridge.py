@@ -24,8 +24,12 @@ from wholebody.errors import NoRobot
 from wholebody.messages import Report
 from wholebody.motion.limits import Limits
 from wholebody.operator.ros.action import FollowJointTrajectory, Link, TrajectoryTopic
+from wholebody.operator.ros.controller_topics import ControllerTopics
+from wholebody.operator.ros.markers import MarkerArrays
 from wholebody.operator.ros.publications import Publications
+from wholebody.operator.ros.services import Requests
 from wholebody.operator.ros.standard_messages import StandardMessages
+from wholebody.operator.ros.task_goals import TaskGoals
 from wholebody.operator.ros.trajectory_server import Ended, TrajectoryServer
 from wholebody.operator.ros.velocity import TIMEOUT, VelocityCommands
 from wholebody.processes.registry import Registration, Role, plan_of, robot_of
@@ -76,6 +80,8 @@ class Bridge(Opened):
             self._velocity = VelocityCommands(full, lambda text: self._complain("cmd_vel", text), timeout)
             self._opened.callback(self._velocity.close)
             self.link.subscription("cmd_vel", Twist, self._velocity.take)
+            self._controllers = ControllerTopics(self.link, full)
+            self._begin(full, messages)
             self._publications.introduce(self.now())
             entry.ready()
         except BaseException:
@@ -86,6 +92,12 @@ class Bridge(Opened):
     def _open(self, name: str) -> Link:
         """Where topics go."""
         raise NotImplementedError
+
+    def _begin(self, name: str, messages: StandardMessages) -> None:
+        """Begin what only this one has."""
+
+    def _answer(self) -> None:
+        """Answer what only this one is asked."""
 
     def _following(self) -> TrajectoryTopic:
         """What takes trajectories."""
@@ -113,7 +125,9 @@ class Bridge(Opened):
             self._taken = now
             self.link.spin()
             self._velocity.look()
+            self._controllers.put(self.now())
             self._publications.put_diagnostics(self.now())
+            self._answer()
 
     def _stamp(self) -> Time:
         """When the state was measured; of a real robot's loop, whose time is CLOCK_MONOTONIC, by the wall clock."""
@@ -179,6 +193,16 @@ class RosBridge(Bridge):
 
         self.node = Node(_node_name(name), self._options.namespace, self._domain, self._options.network, complain)
         return self._opened.enter_context(self.node)
+
+    def _begin(self, name: str, messages: StandardMessages) -> None:
+        self._requests = Requests(self.node, name)
+        self._opened.callback(self._requests.close)
+        markers = MarkerArrays(name, messages.frame)
+        self._goals = TaskGoals(self.node, self._requests.parameters, markers, self._complain)
+
+    def _answer(self) -> None:
+        self._requests.step()
+        self._goals.step()
 
     def _following(self) -> TrajectoryTopic:
         return FollowJointTrajectory(self.node, self._trajectories, self._connection, self.now, self._complain)

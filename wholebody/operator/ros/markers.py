@@ -25,7 +25,7 @@ class MarkerArrays:
     """Of all controllers of the robot of a name; `frame` makes a frame's name one of this robot."""
 
     def __init__(self, name: str, frame: Callable[[str], str]) -> None:
-        self._subscriptions, self._frame = Subscriptions(name, MARKERS_ENDING, MarkerMessage), frame(ODOMETRY_FRAME)
+        self._subscriptions, self.frame = Subscriptions(name, MARKERS_ENDING, MarkerMessage), frame(ODOMETRY_FRAME)
 
     def newest(self, stamp: Time) -> MarkerArray | None:
         """All that are shown now; None if there are none."""
@@ -40,7 +40,7 @@ class MarkerArrays:
                 yield controller, message
 
     def _drawn(self, controller: str, message: MarkerMessage, stamp: Time) -> Iterator[standard.Marker]:
-        header = Header(stamp, self._frame)
+        header = Header(stamp, self.frame)
         for marker in message.markers:
             for number, (kind, more) in enumerate(_parts(marker)):
                 yield standard.Marker(
