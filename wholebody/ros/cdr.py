@@ -121,14 +121,14 @@ def _messages(get: Callable[[Any], Any], steps: tuple[Step, ...]) -> Step:
 
 def _text(get: Callable[[Any], Any]) -> Step:
     def write(out: bytearray, message: Any) -> None:
-        out.extend(ZEROS[-len(out) % 4] + _as_text(get(message)))
+        out += ZEROS[-len(out) % 4] + _as_text(get(message))
 
     return write
 
 
 def _texts(get: Callable[[Any], Any]) -> Step:
     def write(out: bytearray, message: Any) -> None:
-        out.extend(ZEROS[-len(out) % 4] + _as_texts(tuple(get(message))))
+        out += ZEROS[-len(out) % 4] + _as_texts(tuple(get(message)))
 
     return write
 
@@ -152,14 +152,18 @@ def _array(get: Callable[[Any], Any], path: str, dtype: np.dtype[Any], count: in
 
     def write(out: bytearray, message: Any) -> None:
         given = get(message)
-        data = given if size == 1 and isinstance(given, bytes) else np.asarray(given, dtype).tobytes()
+        if size == 1 and isinstance(given, bytes):
+            data = given
+        else:
+            own = isinstance(given, np.ndarray) and given.dtype is dtype
+            data = (given if own else np.asarray(given, dtype)).tobytes()
         if count >= 0:
             if len(data) != count * size:
                 raise BadMessage(f"{path} of a {type(message).ros} has {len(data) // size} numbers; give {count}")
         else:
-            out.extend(ZEROS[-len(out) % 4] + WORD.pack(len(data) // size))
+            out += ZEROS[-len(out) % 4] + WORD.pack(len(data) // size)
         if data:
-            out.extend(ZEROS[-(len(out) - 4) % size] + data if size > 1 else data)
+            out += ZEROS[-(len(out) - 4) % size] + data if size > 1 else data
 
     return write
 

@@ -55,6 +55,7 @@ class StandardMessages:
         self._chain = _Chain(robot)
         self._moving = [self._transform(joint.parent, joint.child) for joint in self._chain.joints]
         self._base = self._transform(ODOMETRY_FRAME, robot.root)
+        self._measured, self._has_velocity, self._has_effort = b"", False, False
 
     def frame(self, name: str) -> str:
         """The name of a frame, with the prefix."""
@@ -66,9 +67,13 @@ class StandardMessages:
 
     def joint_state(self, state: State, stamp: Time) -> JointState:
         """What joints do, as measured; velocities and efforts only where a joint measures them."""
-        measured = int(np.bitwise_or.reduce(state.measured)) if len(self.names) else 0
-        velocity = state.velocity if measured & Measured.VELOCITY else ()
-        effort = state.effort if measured & Measured.EFFORT else ()
+        measured = state.measured.tobytes()
+        if measured != self._measured:  # which seldom changes
+            self._measured = measured
+            every = int(np.bitwise_or.reduce(state.measured)) if len(self.names) else 0
+            self._has_velocity, self._has_effort = bool(every & Measured.VELOCITY), bool(every & Measured.EFFORT)
+        velocity = state.velocity if self._has_velocity else ()
+        effort = state.effort if self._has_effort else ()
         return JointState(Header(stamp), self.names, state.position, velocity, effort)
 
     def commands(self, state: State, stamp: Time) -> JointState:
