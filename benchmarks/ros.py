@@ -51,7 +51,7 @@ def run(quick: bool, progress: Progress) -> Report:
     progress("a message", 0.0)
     with no_garbage_collection():
         report.sections.append(Section("a JointState of 38 joints, CPU", message(500 if quick else 3000)))
-    report.limit_ratio("joint_state", "bytes_alone", 2.0)
+    report.limit_minima("joint_state", "bytes_alone", 2.0)
     with _own_channels(), _robot() as bridges:
         progress("its age", 0.2)
         report.sections.append(Section("age at another process", age(3.0 if quick else 15.0)))

@@ -1,21 +1,27 @@
 """The bridge to ROS 2 beside a daemon, in lock step: what it tells, trajectories within limits and beyond, velocity."""
 
+import io
 import math
 import threading
 import time
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from daemon_rig import PERIOD, Rig
+from PIL import Image as Picture
 from ros_peer import ACTION, DOMAIN, Peer, TrajectoryClient, trajectory
 
 from wholebody import robots
+from wholebody.channels import Channel
 from wholebody.errors import BadTrajectory, RoleTaken
 from wholebody.model import Model
 from wholebody.motion.limits import Limits
 from wholebody.operator.ros.bridge import RosBridge, RosOptions
 from wholebody.operator.ros.standard_messages import StandardMessages
 from wholebody.operator.ros.trajectory import joint_motion
+from wholebody.parameters.verbs import described
+from wholebody.perception.camera_frames import camera_channel, frame_record
 from wholebody.ros.dds import LATCHED, SENSORS
 from wholebody.ros.interfaces import (
     UUID,
@@ -26,10 +32,13 @@ from wholebody.ros.interfaces import (
     JointTolerance,
 )
 from wholebody.ros.standard import (
+    CameraInfo,
     Clock,
+    CompressedImage,
     DiagnosticArray,
     Duration,
     Header,
+    Image,
     Imu,
     JointState,
     JointTrajectory,
@@ -43,6 +52,7 @@ from wholebody.ros.standard import (
     WrenchStamped,
 )
 from wholebody.rotations import matrix_of_quaternion
+from wholebody.services import GoalServer, Stage
 
 ROBOT = robots.load("hubo2plus")
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
@@ -307,6 +317,63 @@ def test_a_real_robot_has_no_simulated_clock(world):
     world.peer.wait_for(lambda: len(joints) > 20)
     assert not clock
     assert not odometry  # nobody knows where the base of a loopback is
+
+
+def test_what_the_camera_sees_is_told_with_how_it_projects_and_where_it_stands(world):
+    with Channel(camera_channel("robot"), frame_record(), depth=4) as channel, channel.writer() as camera:
+        packed = io.BytesIO()
+        Picture.new("RGB", (64, 48), (255, 0, 0)).save(packed, "jpeg")
+        data, message = packed.getvalue(), camera.message
+        message.size, message.field_of_view = len(data), math.pi / 2
+        message.jpeg[: len(data)] = np.frombuffer(data, np.uint8)
+        message.camera[:] = np.eye(4)
+        message.camera[:3, 3] = 1.0, 2.0, 3.0
+        peer = world.peer
+        image, info = (
+            peer.listen("/camera/image", Image, SENSORS),
+            peer.listen("/camera/camera_info", CameraInfo, SENSORS),
+        )
+        compressed, moving = (
+            peer.listen("/camera/image/compressed", CompressedImage, SENSORS),
+            peer.listen("/tf", TFMessage),
+        )
+
+        def stands():
+            camera.put()
+            every = [each for one in moving for each in one.transforms if each.child_frame_id == "camera_optical"]
+            return image and info and compressed and every
+
+        at = peer.wait_for(stands)[-1].transform
+        assert (image[0].width, image[0].height, image[0].encoding) == (64, 48, "rgb8")
+        assert image[0].data[0] > 250
+        assert bytes(compressed[0].data) == data
+        np.testing.assert_allclose(info[0].k, (24, 0, 32, 0, 24, 24, 0, 0, 1), atol=1e-12)
+        turn = matrix_of_quaternion((at.rotation.x, at.rotation.y, at.rotation.z, at.rotation.w))
+        np.testing.assert_allclose(turn @ (0, 0, 1), (1, 0, 0), atol=1e-12)  # it looks along x
+        assert (at.translation.x, at.translation.y, at.translation.z) == (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Nod:
+    """Nod so often."""
+
+    times: int = 1
+
+
+def test_running_behaviours_are_told_by_lines_of_text_and_say_what_becomes_of_them(world):
+    with GoalServer("robot.gestures", (Nod,), about=described((Nod,))) as server:
+        report, told = world.peer.listen("/command_report", String), world.peer.publisher("/command", String)
+        world.peer.wait_for(lambda: told.readers)
+        told.put(String("nod times=2"))
+        asked = world.peer.wait_for(lambda: server.take_goal(0.0))
+        assert asked.request.times == 2
+        server.accept(asked, 0.0)
+        server.finish(Stage.SUCCEEDED, 1.0)
+        world.peer.wait_for(lambda: len(report) > 1)
+        assert [each.data for each in report] == ["nod times=2: accepted", "nod times=2: succeeded"]
+        told.put(String("jump"))
+        world.peer.wait_for(lambda: len(report) > 2)
+        assert report[2].data.startswith("jump: rejected: no verb 'jump'")
 
 
 def test_a_robot_has_one_bridge(world):

@@ -26,12 +26,14 @@ from wholebody.motion.limits import Limits
 from wholebody.operator.ros.action import FollowJointTrajectory, Link, TrajectoryTopic
 from wholebody.operator.ros.controller_topics import ControllerTopics
 from wholebody.operator.ros.markers import MarkerArrays
+from wholebody.operator.ros.pictures import Pictures
 from wholebody.operator.ros.publications import Publications
 from wholebody.operator.ros.services import Requests
 from wholebody.operator.ros.standard_messages import StandardMessages
 from wholebody.operator.ros.task_goals import TaskGoals
 from wholebody.operator.ros.trajectory_server import Ended, TrajectoryServer
 from wholebody.operator.ros.velocity import TIMEOUT, VelocityCommands
+from wholebody.operator.ros.verb_topic import VerbTopic
 from wholebody.processes.registry import Registration, Role, plan_of, robot_of
 from wholebody.ros.dds import domain_of
 from wholebody.ros.node import Node, check_namespace
@@ -81,6 +83,9 @@ class Bridge(Opened):
             self._opened.callback(self._velocity.close)
             self.link.subscription("cmd_vel", Twist, self._velocity.take)
             self._controllers = ControllerTopics(self.link, full)
+            self._pictures = Pictures(self.link, messages, full)
+            self._verbs = VerbTopic(self.link, full)
+            self._opened.callback(self._verbs.close)
             self._begin(full, messages)
             self._publications.introduce(self.now())
             entry.ready()
@@ -126,6 +131,8 @@ class Bridge(Opened):
             self.link.spin()
             self._velocity.look()
             self._controllers.put(self.now())
+            self._pictures.put(self.now())
+            self._verbs.step()
             self._publications.put_diagnostics(self.now())
             self._answer()
 
