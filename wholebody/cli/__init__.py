@@ -24,7 +24,7 @@ PANELS = {
     "Controllers": ("run", "check", "params", "get", "set", "filter", "walk", "crawl", "sim"),
     "Motions": ("motion", "teach"),
     "Operators": ("page", "rcp"),
-    "Channels and logs": ("channels", "bridge", "keys", "octave", "log", "replay", "plot"),
+    "Channels and logs": ("channels", "bridge", "remote", "keys", "octave", "log", "replay", "plot"),
     "Development": ("process", "bench", "experiment"),
 }
 """How help puts commands in order; others, also of other people, come last."""

@@ -233,12 +233,15 @@ def _name_option(plan: LaunchPlan) -> str:
     return "" if plan.name == default_name() else f" --name {plan.name}"
 
 
-def stop(name: options.Name = "") -> None:
+def stop(
+    name: options.Name = "",
+    kill: Annotated[bool, typer.Option("--kill", help="At once, without letting processes end by themselves.")] = False,
+) -> None:
     """End the robot that `wholebody start` started: its daemon, then what it had beside it; its channels go.
 
     To halt a robot that goes on running: wholebody console -c stop
     """
-    for line in lifecycle.stop(name):
+    for line in lifecycle.stop(name, kill):
         print(line)
 
 

@@ -279,9 +279,9 @@ def _newest_stamp(channel: str) -> float:
         return 0.0
 
 
-def end(process: int) -> bool:
-    """End a process and wait until it is gone; True if it had to be killed."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
+def end(process: int, at_once: bool = False) -> bool:
+    """End a process and wait until it is gone; True if it had to be killed, which it is without a word if at once."""
+    for number in (signal.SIGKILL,) if at_once else (signal.SIGTERM, signal.SIGKILL):
         try:
             os.kill(process, number)
         except ProcessLookupError:
@@ -293,8 +293,10 @@ def end(process: int) -> bool:
     raise HardwareError(f"process {process} cannot be ended, not even by SIGKILL")
 
 
-def stop(name: str = "") -> list[str]:
+def stop(name: str = "", kill: bool = False) -> list[str]:
     """End a robot's behaviours, its daemon, then what that had beside it, and remove its channels; a line on each.
+
+    Processes may end by themselves, unless they are to be killed.
 
     NoRobot if there is nothing of it. What `wholebody start` did not start is left alone, with the channels it needs.
     """
@@ -314,8 +316,8 @@ def stop(name: str = "") -> list[str]:
             left.add(role)
             lines.append(f"{role.name} {process}: left alone, because `wholebody start` did not start it")
             continue
-        killed = end(process)
-        lines.append(f"{role.name} {process}: {'did not end by itself and was killed' if killed else 'ended'}")
+        how = "did not end by itself and was killed" if end(process, kill) else "ended"
+        lines.append(f"{role.name} {process}: {'killed' if kill else how}")
     removed = remove_channels(robot, kept=HANDSHAKE if SIMULATOR in left else ())
     if not (found or removed):
         raise NoRobot(registry.nothing_runs(robot))

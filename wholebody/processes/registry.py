@@ -70,13 +70,14 @@ CARRIER = Role(
     "carrier", "exchange", "carries a controller's parameters over transports other than channels", each="controller"
 )
 GATEWAY = Role("gateway", "exchange", "lets other machines ask the services of this one", each="endpoint")
+HOST = Role("host", "host", "opens the robots of this machine to others, which mirror and start them", each="endpoint")
 FILM = Role("film", "pictures", "draws a film of a run")
 DEMO = Role("demo", "demo", "a part of `wholebody demo`", each="member")
 OWNERS = (GUARD, DAEMON, SIMULATOR, BOARDS)
 """What `wholebody start` begins, in the order in which `wholebody stop` ends it."""
 ROLES = {
     role.name: role
-    for role in (*OWNERS, WALK, CRAWL, ARMS, BEHAVIOR, LIMBS, CAMERA, CARRIER, GATEWAY, FILM, DEMO)
+    for role in (*OWNERS, WALK, CRAWL, ARMS, BEHAVIOR, LIMBS, CAMERA, CARRIER, GATEWAY, HOST, FILM, DEMO)
 }  # fmt: skip
 
 

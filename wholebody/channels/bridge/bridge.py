@@ -9,12 +9,13 @@ It runs beside the control loops and never in one: to them it is one more reader
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from wholebody.channels import _ring
 from wholebody.channels.bridge.link import Answer, Exchange, Question, endpoint, open_link
@@ -53,16 +54,20 @@ class Bridge:
         imports: Iterable[str] = (),
         rate: float = 1000.0,
         insecure: bool = False,
+        session: zenoh.Session | None = None,
     ) -> None:
         self._listen = [endpoint(one) for one in listen]
         self._connect = [endpoint(one) for one in connect]
         if not (0 < rate < math.inf):
             raise BridgeError(f"the rate is {rate} Hz; it must be more than 0")
         self._insecure = insecure
-        process = secrets.randbits(47) + 1
-        self._exports = {name: Export(name, process, rate) for name in exports}
+        self._process, self._rate = secrets.randbits(47) + 1, rate
+        self._exports = {name: Export(name, self._process, rate) for name in exports}
         self._imports = {name: Import(name) for name in imports}
-        self._refuse_nonsense()
+        self._subscribers: dict[str, list[Any]] = {}
+        self._given = session
+        if session is None:
+            self._refuse_nonsense()
         self._bulk: dict[str, bytes] = {}
         self._has_bulk = threading.Event()
         self._stopped = threading.Event()
@@ -85,15 +90,37 @@ class Bridge:
         """Open the link and begin to mirror; BridgeError if an endpoint cannot be listened on."""
         if self._session is not None:
             raise BridgeError("a bridge is started once")
-        self._session = session = open_link(self._listen, self._connect, self._insecure)
-        if self._exports:
+        self._session = session = self._given or open_link(self._listen, self._connect, self._insecure)
+        if self._exports or self._given:
             self._run(self._export, session)
             self._run(self._export_bulk, session)
             self._run(self._answer, session)
         for each in self._imports.values():
-            self._run(self._receive, session, each, "message", AT_ONCE)
-            self._run(self._receive, session, each, "bulk", 1)
-            self._run(self._ask, session, each)
+            self._begin(session, each)
+
+    def mirror(self, exports: Iterable[str], imports: Iterable[str]) -> None:
+        """From now on mirror these, and nothing else; of a bridge that was given its session."""
+        exported, imported, session = set(exports), set(imports), self._session
+        if session is None or self._given is None:
+            raise BridgeError("only a bridge that was given its session, and was started, can mirror something else")
+        if len(exported) > EXPORTS_MAX:
+            raise BridgeError(f"{len(exported)} exports; one bridge can do {EXPORTS_MAX}")
+        fresh = {name: Export(name, self._process, self._rate) for name in exported - self._exports.keys()}
+        kept = {name: each for name, each in self._exports.items() if name in exported}
+        self._exports = kept | fresh
+        for name in self._imports.keys() - imported:
+            self._imports.pop(name).close()
+            for subscriber in self._subscribers.pop(name, ()):
+                subscriber.undeclare()
+        for name in imported - self._imports.keys():
+            self._imports[name] = each = Import(name)
+            self._begin(session, each)
+        self._threads = [each for each in self._threads if each.is_alive()]
+
+    def _begin(self, session: zenoh.Session, each: Import) -> None:
+        self._run(self._receive, session, each, "message", AT_ONCE)
+        self._run(self._receive, session, each, "bulk", 1)
+        self._run(self._ask, session, each)
 
     def stop(self) -> None:
         """Close the link and end the threads; never raises, and twice is fine."""
@@ -101,11 +128,15 @@ class Bridge:
         self._has_bulk.set()
         for each in self._imports.values():
             each.has_question.set()
-        if self._session is not None:
+        if self._session is not None and self._given is None:
             with contextlib.suppress(Exception):
                 self._session.close()  # type: ignore[no-untyped-call]
-        for thread in self._threads:
-            thread.join(timeout=ANSWER_SECONDS)
+        for subscriber in itertools.chain(*self._subscribers.values()):
+            with contextlib.suppress(Exception):
+                subscriber.undeclare()
+        if self._given is None:  # else its threads end with the session
+            for thread in self._threads:
+                thread.join(timeout=ANSWER_SECONDS)
         for each in self._imports.values():
             each.close()
 
@@ -140,7 +171,7 @@ class Bridge:
 
     def _export(self, session: zenoh.Session) -> None:
         """Wait on all exported channels and send what is new of each."""
-        publishers = {name: _publisher(session, name) for name in self._exports}
+        publishers: dict[str, zenoh.Publisher] = {}
         look_ns = 0
         while not self._stopped.is_set():
             now_ns = time.monotonic_ns()
@@ -148,10 +179,14 @@ class Bridge:
                 look_ns = now_ns + LOOK_NS
                 for name, export in self._exports.items():
                     export.look(now_ns)
+                    if name not in publishers:
+                        publishers[name] = _publisher(session, name)
                     export.somebody_listens = _has_listeners(publishers[name])
             self._wait(look_ns)
             now_ns = time.monotonic_ns()
             for name, export in self._exports.items():
+                if name not in publishers:
+                    continue  # it is new
                 for message in export.take(now_ns) if export.due_ns <= now_ns else ():
                     if len(message) > BULK_BYTES:
                         self._bulk[name] = message
@@ -161,11 +196,13 @@ class Bridge:
 
     def _export_bulk(self, session: zenoh.Session) -> None:
         """Send the newest large message of each channel, piece by piece between the small ones."""
-        publishers = {name: _publisher(session, name, bulk=True) for name in self._exports}
+        publishers: dict[str, zenoh.Publisher] = {}
         while not self._stopped.is_set():
             self._has_bulk.wait()
             self._has_bulk.clear()
             for name in list(self._bulk):
+                if name not in publishers:
+                    publishers[name] = _publisher(session, name, bulk=True)
                 publishers[name].put(self._bulk.pop(name))
 
     def _wait(self, until_ns: int) -> None:
@@ -208,12 +245,13 @@ class Bridge:
         newest: zenoh.handlers.RingChannel[zenoh.Sample] = zenoh.handlers.RingChannel(at_once)
         key = f"wholebody/{kind}/{mirror.name}"
         subscriber = session.declare_subscriber(key, newest, allowed_origin=zenoh.Locality.REMOTE)
+        self._subscribers.setdefault(mirror.name, []).append(subscriber)
         for sample in subscriber.handler:
             mirror.arrived(sample.payload.to_bytes())
 
     def _ask(self, session: zenoh.Session, mirror: Import) -> None:
         """Ask the exporters, now and then and when something arrives that cannot be placed."""
-        while not self._stopped.is_set():
+        while not self._stopped.is_set() and not mirror.closed:
             exchanges = list(_exchanges(session, mirror))
             mirror.settle(exchanges)
             self._stopped.wait(ASK_PAUSE_SECONDS)

@@ -19,7 +19,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from wholebody.channels.channel import Channel
 from wholebody.channels.layout import Layout
 from wholebody.errors import BridgeError, ChannelError, ChannelNotFound
 from wholebody.messages import Record
+
+if TYPE_CHECKING:
+    import zenoh
 
 ASK, PUT = "wholebody/services", "wholebody/requests"
 REQUESTS = ".requests"
@@ -74,10 +77,10 @@ class Gateway:
         ...
     """
 
-    def __init__(self, listen: str, insecure: bool = False) -> None:
+    def __init__(self, listen: str = "", insecure: bool = False, session: zenoh.Session | None = None) -> None:
         import zenoh
 
-        self._session = open_link(listen=[endpoint(listen)], insecure=insecure)
+        self._session = session or open_link(listen=[endpoint(listen)], insecure=insecure)
         self._pool = ThreadPoolExecutor(POLLS, "gateway")
         self._local = threading.local()
         self._lock = threading.Lock()
@@ -193,9 +196,9 @@ class OtherMachine:
 
     patience = PATIENCE
 
-    def __init__(self, connect: str) -> None:
+    def __init__(self, connect: str, session: zenoh.Session | None = None) -> None:
         self.where = connect
-        self._session = open_link(connect=[endpoint(connect)])
+        self._session = session or open_link(connect=[endpoint(connect)])
         self._readers: list[RemoteReader] = []
         atexit.register(self.close)  # no thread may be within zenoh when the interpreter ends
 

@@ -214,6 +214,7 @@ class Import:
     def __init__(self, name: str) -> None:
         self.name = name
         self.has_question = threading.Event()
+        self.closed = False
         self._path = Path(_ring.path(name))
         self._lock = threading.Lock()  # between the threads that receive and that ask
         self._far: Answer | None = None
@@ -315,7 +316,7 @@ class Import:
 
     def _look(self) -> None:
         """Open or make the local channel, or make it again if it was removed."""
-        if self._far is None or self._layout is None or self._far.layout_hash != self._layout.hash:
+        if self.closed or self._far is None or self._layout is None or self._far.layout_hash != self._layout.hash:
             return
         place = _place(self._path)
         if self._local and place and self._local.place == place:
@@ -332,9 +333,10 @@ class Import:
             return _Local(place, RenewingWriter(channel.ring, buffer), buffer)
 
     def close(self) -> None:
-        """Give the place of a writer back."""
+        """Give the place of a writer back, and take no more."""
+        self.has_question.set()
         with self._lock:
-            self._local = None
+            self.closed, self._local = True, None
 
     def status(self, now_ns: int) -> MirrorStatus:
         """How the import is doing."""
