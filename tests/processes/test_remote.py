@@ -57,10 +57,13 @@ def test_a_robot_is_started_moved_stopped_and_ended_from_another_machine(far, ne
         follower.says("mirrored from")
         with connect("wave", "far") as robot:
             assert robot.joints[0] == "RHY"
-            until = robot.now + 1.0
-            while robot.wait() and robot.now < until:
+
+            def has_moved():
+                assert robot.wait(5.0)
                 robot.move({"RSP": -0.2})
-            wait_for(lambda: robot.wait() and robot.position("RSP") == pytest.approx(-0.2, abs=0.01))
+                return robot.position("RSP") == pytest.approx(-0.2, abs=0.01)
+
+            wait_for(has_moved)
             with BoardClient("far") as boards:
                 boards.stop()  # as the stop key of a console here does
             wait_for(lambda: "stopped" in there.run("status", "--name", "far").out)

@@ -23,7 +23,7 @@ PANELS = {
     "Robots": ("demo", "start", "stop", "stop-button", "service", "status", "read", "console", "robots", "drivers"),
     "Controllers": ("run", "check", "params", "get", "set", "filter", "walk", "crawl", "sim"),
     "Motions": ("motion", "teach"),
-    "Operators": ("page", "rcp"),
+    "Operators": ("page", "rcp", "fleet"),
     "Channels and logs": ("channels", "bridge", "remote", "keys", "octave", "log", "replay", "plot"),
     "Development": ("process", "bench", "experiment"),
 }

@@ -43,8 +43,10 @@ class FarRobots:
         while True:
             far.look()
 
-    A mirrored robot is found by `connect`, by commands and by the page as one of this machine. While the link is cut, and
-    when its daemon ends, nobody writes its channels here, so all who use it are told, as they are of a daemon that ends.
+    A mirrored robot is found by `connect`, by commands and by the page as one of this machine. While the link is cut,
+    and when its daemon ends, nobody writes its channels here: all who use it are told, as of a daemon that ends.
+
+    taken  which machine the robots of a name are of, if several machines are mirrored
     """
 
     def __init__(self, where: str, taken: dict[str, FarRobots] | None = None) -> None:
@@ -58,7 +60,7 @@ class FarRobots:
         self._imports: set[str] = set()
         self._services: dict[str, _Service] = {}
         self._stops: dict[str, _Stop] = {}
-        self.heard = 0.0
+        self.heard, self.complete = 0.0, False  # when it answered last, and whether all that it has is mirrored
         self.refused: dict[str, str] = {}
 
     @property
@@ -87,6 +89,7 @@ class FarRobots:
         self.refused.clear()
         channels = [name for name in told["channels"] if not self._is_taken(name)]
         services = {name: file for name, file in told["services"].items() if not self._is_taken(f"{name}{REPLIES}")}
+        self.complete = self.complete or set(channels) == self._imports
         self._mirror(set(channels), services, brings)
         return True
 
@@ -102,6 +105,15 @@ class FarRobots:
                 f"the link to {self.where} was lost while '{words[0]}' ran; see: wholebody remote … status"
             )
         return Ran(int(told["code"]), str(told["out"]), str(told["err"]))
+
+    def stop(self, robot: str, timeout: float = 2.0) -> bool:
+        """Stop a robot there, by the channel that needs its daemon alone; False if that could not be said in time."""
+        until = time.monotonic() + timeout
+        while (left := until - time.monotonic()) > 0.0:
+            told = self._ask(min(left, 0.5), {"halt": robot})
+            if told is not None:
+                return bool(told["halted"])
+        return False
 
     def status(self) -> list[MirrorStatus]:
         """How each channel is doing."""
@@ -234,7 +246,7 @@ class _Stop:
         while not self._ended.is_set():
             with contextlib.suppress(ChannelError):
                 if self._told.wait(SLICE):
-                    while self._far._ask(0.5, {"halt": self._robot}) is None and not self._ended.is_set():
+                    while not (self._far.stop(self._robot) or self._ended.is_set()):
                         pass
 
     def close(self) -> None:
