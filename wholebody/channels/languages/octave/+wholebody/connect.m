@@ -14,7 +14,7 @@
 %   numbers = robot.info ();                          sequence, age (s), missed and missed_total of the newest state
 %   gripper = robot.service ('gripper');              see: help wholebody.service
 %   reach = robot.parameters ('reach');               see: help wholebody.parameters
-%   robot.joints                                      the names of its joints
+%   robot.joints                                      the names of its joints; robot.imus, robot.force_torques: of sensors
 %   robot.close ();
 %
 % Errors name the channel and what to do. Whatever is told, the daemon's gate decides what the robot does.
@@ -32,6 +32,8 @@ function robot = connect (name, controller)
   references = wholebody_channel ('writer', [name '.' controller '.reference'], [name '.commanded']);
   joints = wholebody_channel ('labels', states, 'joints');
   robot = struct ('name', name, 'controller', controller, 'joints', {joints});
+  robot.imus = wholebody_channel ('labels', states, 'imus');
+  robot.force_torques = wholebody_channel ('labels', states, 'force_torques');
   robot.joint = @ (names) wholebody.index (joints, names, name);
   robot.latest = @ (varargin) wholebody_channel ('latest', states, varargin{:});
   robot.wait = @ (seconds, varargin) wholebody_channel ('wait', states, seconds, varargin{:});
