@@ -24,8 +24,8 @@ PANELS = {
     "Controllers": ("run", "check", "params", "get", "set", "filter", "walk", "crawl", "sim"),
     "Motions": ("motion", "teach"),
     "Operators": ("page", "rcp", "fleet"),
-    "Channels and logs": ("channels", "bridge", "remote", "keys", "octave", "log", "replay", "plot"),
-    "Development": ("process", "bench", "experiment"),
+    "Channels and logs": ("channels", "bridge", "remote", "keys", "octave", "log", "replay", "plot", "clean"),
+    "Development": ("update", "process", "bench", "experiment"),
 }
 """How help puts commands in order; others, also of other people, come last."""
 

@@ -348,6 +348,23 @@ def remove_channels(name: str, kept: tuple[str, ...] = (), force: bool = False) 
     return removed
 
 
+def clean() -> dict[str, list[str]]:
+    """Remove the channels and logs of robots of which no process writes anything any more; which, by robot."""
+    robots: dict[str, list[str]] = {}
+    for name in directory.names():
+        robots.setdefault(name.partition(".")[0], []).append(name)
+    removed: dict[str, list[str]] = {}
+    for robot, names in robots.items():
+        if any(map(directory.writers, names)):
+            continue
+        for each in names:
+            with contextlib.suppress(ChannelError):  # somebody else was faster, or whose it is
+                directory.remove(each)
+                removed.setdefault(robot, []).append(each)
+        log_file(robot).unlink(missing_ok=True)
+    return removed
+
+
 def tail(log: Path | None, lines: int = 12) -> str:
     """The end of a log, indented."""
     try:
