@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,8 +35,8 @@ def wait_for_ever(robot):
 class Follower:
     """Mirrors another machine's robots in a process of its own, as `wholebody remote HOST` does."""
 
-    def __init__(self, near, where):
-        self.process = near.run(*MAIN, "remote", where)
+    def __init__(self, near, where, prefix=()):
+        self.process = near.run(*prefix, *MAIN, "remote", where)
 
     def says(self, what):
         line = ""
@@ -152,3 +153,60 @@ def test_a_robot_of_a_name_that_is_taken_here_is_left_out(far, near, port):
 def test_where_nobody_answers_it_says_what_to_run_there(port):
     with FarRobots(port) as there, pytest.raises(BridgeError, match=r"process host --endpoint 0\.0\.0\.0:7449"):
         there.run("status")
+
+
+@pytest.fixture
+def network():
+    """Two hosts with a cable between them: what runs a command on each; and what plugs the cable."""
+    if os.geteuid() != 0 or not shutil.which("ip"):
+        pytest.skip("needs root, and apt install iproute2")
+    names = [f"wb{os.getpid()}{end}" for end in "ab"]
+
+    def ip(*words):
+        return subprocess.run(["ip", *words], capture_output=True, text=True)
+
+    if ip("netns", "add", names[0]).returncode:
+        pytest.skip("this machine allows no network namespaces")
+    try:
+        ip("netns", "add", names[1])
+        ip("link", "add", names[0], "type", "veth", "peer", "name", names[1])
+        for number, name in enumerate(names, 1):
+            ip("link", "set", name, "netns", name)
+            ip("-n", name, "addr", "add", f"10.77.0.{number}/24", "dev", name)
+            for each in ("lo", name):
+                ip("-n", name, "link", "set", each, "up")
+        on = [["ip", "netns", "exec", name] for name in names]
+        yield on, lambda state: ip("-n", names[0], "link", "set", names[0], state)
+    finally:
+        for name in names:
+            ip("netns", "del", name)
+
+
+@pytest.mark.slow
+def test_over_a_network_it_takes_keys_and_a_cable_may_be_pulled(far, near, network, tmp_path, monkeypatch):
+    (there, here), plug = network
+    monkeypatch.setenv("WHOLEBODY_KEYS", str(tmp_path / "keys"))
+    command = [*there, *MAIN, "process", "host", "--endpoint", "10.77.0.1:7449"]
+    refused = far.run(*command)
+    assert refused.wait(60) == 1
+    assert "wholebody keys make" in far.said.read_text(), "without keys nothing listens to others"
+    security.make(["10.77.0.1"])
+    assert far.run(*command).stdout.readline()
+
+    def remote(*words):
+        return near.run(*here, *MAIN, "remote", "10.77.0.1", *words)
+
+    assert "runs as 'far'" in remote("start", "hubo2plus", "--driver", "loopback", "--name", "far").communicate()[0]
+    follower = Follower(near, "10.77.0.1", here)
+    follower.says("mirrored from 10.77.0.1:7449: far")
+    with connect("test", "far") as robot:
+        assert robot.wait(5.0)
+        plug("down")
+        with pytest.raises(NoRobot, match="the robot 'far' has gone"):
+            wait_for_ever(robot)
+    follower.says("no word from")
+    plug("up")
+    follower.says("mirrored from")
+    with connect("test", "far") as robot:
+        assert robot.wait(5.0)
+    assert remote("stop", "--name", "far").wait(60) == 0
