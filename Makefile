@@ -16,7 +16,7 @@ EXPERIMENTS := $(wildcard experiments/*.py)
 unexport PYTHONDONTWRITEBYTECODE    # or every process would compile every module anew
 .NOTPARALLEL:    # one environment, one pip at a time, whatever -j says
 .DELETE_ON_ERROR:
-.PHONY: help demo page wheel wheel-aarch64 test test-all sanitize bench lint torture faults experiments docs pictures lock clean FORCE
+.PHONY: help demo page wheel wheel-aarch64 deb test test-all sanitize bench lint torture faults experiments docs pictures lock clean FORCE
 
 help:            ## this list
 	@sed -n 's/^\([a-z0-9-]*\): .*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -31,6 +31,13 @@ wheel: $(VENV)/.wheel $(BUNDLE)    ## a wheel with the operator page in it, in d
 
 wheel-aarch64: $(VENV)/.wheel $(BUNDLE)    ## the same for 64-bit ARM, cross-compiled
 	@tools/wheel $(BIN) aarch64
+
+deb: $(VENV)/.wheel $(BUILT) $(BUNDLE)    ## a Debian package with the wheel, a service and completion, in dist
+	@tools/wheel $(BIN) x86_64
+	@$(BIN)/python -m wholebody.cli completion > build/completion
+	@$(BIN)/python -c "import sys; sys.path.insert(0, 'tools'); import installing, pathlib; \
+	    print('\n'.join(installing.locked(pathlib.Path(), ['all']).values()))" > build/requirements.txt
+	@tools/deb dist/*x86_64.whl build/requirements.txt build/completion
 
 test: $(VENV)/.dev $(BUILT) $(BUNDLE)    ## run the tests: laws, and one short behaviour of each kind
 	@$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow"

@@ -25,7 +25,7 @@ PANELS = {
     "Motions": ("motion", "teach"),
     "Operators": ("page", "rcp", "fleet"),
     "Channels and logs": ("channels", "bridge", "remote", "keys", "octave", "log", "replay", "plot", "clean"),
-    "Development": ("update", "process", "bench", "experiment"),
+    "Development": ("update", "completion", "process", "bench", "experiment"),
 }
 """How help puts commands in order; others, also of other people, come last."""
 
