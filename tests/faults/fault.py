@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from robot_processes import wait_for
 
 LOOKED_AT = 4.0
 """s of the robot's time after a fault, in which it must come to a safe state and stay in it."""
+PATIENCE, LONGEST_WAIT = 60.0, 600.0
+"""s in which words must come once nothing is under way, however busy the machine is, and at most."""
 UPRIGHT, LYING, AT_REST = math.radians(10.0), math.radians(45.0), 0.03
 """rad, rad, m/s of the centre of mass."""
 
@@ -34,7 +36,6 @@ HOLDS = Safe(
     "every joint holds what it was told last, and the robot rests", lambda was, now: _same(was, now) and _rests(now)
 )
 STANDS = Safe("it comes to a stand, and balances", lambda was, now: _rests(now))
-GOES_ON = Safe("it goes on", lambda was, now: now.tilt < UPRIGHT)
 LIES = Safe("it falls, says so, and moves no joint any more", lambda was, now: _same(was, now) and now.tilt > LYING)
 STILL = Safe("no time goes by for it: the world has ended", lambda was, now: True)
 
@@ -108,11 +109,15 @@ def undergo(fault: Fault) -> Outcome:
 
 
 def _found(scene: Any, where: str, pattern: str) -> str:
-    """The line in which a pattern is found, once it is; nothing if it never is."""
-    try:
-        return wait_for(lambda: _line(scene.said(where), pattern), 60.0)
-    except AssertionError:
-        return ""
+    """The line in which a pattern is found, once it is; nothing if it is not, and who would say it has had time to."""
+    begun = over = time.monotonic()
+    while not (line := _line(scene.said(where), pattern)):
+        now = time.monotonic()
+        over = now if scene.busy else over
+        if now > over + PATIENCE or now > begun + LONGEST_WAIT:
+            return ""
+        time.sleep(0.05)
+    return line
 
 
 def _line(text: str, pattern: str) -> str:

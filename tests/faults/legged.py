@@ -9,24 +9,32 @@ import contextlib
 import io
 import math
 import os
-import shutil
 import signal
+import subprocess
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from little import allow_little_memory, small_disk
 from rich.console import Console
-from robot_processes import wait_for
+from robot_processes import MAIN, wait_for
 from walking_rig import NAME, Rig, Spoilt
 
 from wholebody.behaviors.walking_goals import WalkingClient
+from wholebody.channels import Channel
 from wholebody.cli import console
+from wholebody.drivers import Names
 from wholebody.errors import WholebodyError
 from wholebody.operator.recordings.script import Process, follow
+from wholebody.operator.robot.diagnostics import Diagnostics
+from wholebody.operator.robot.navigation import Legs
+from wholebody.processes import lifecycle, registry
 from wholebody.processes.registry import WALK
 
+RIGS = Path(__file__).resolve().parents[1] / "rigs"
 DISTANCE = 0.3
 """m that a robot is asked to walk: some steps of its own."""
 
@@ -102,15 +110,22 @@ class Standing(contextlib.ExitStack):
 
     def __enter__(self):
         super().__enter__()
-        folder = Path(tempfile.mkdtemp(prefix="wholebody-faults-"))
-        self.callback(shutil.rmtree, folder, ignore_errors=True)
-        self.log = folder / "robot.log"
+        self.log = lifecycle.log_file(NAME)
+        self.log.parent.mkdir(parents=True)
+        self.disk()
         self.rig = self.enter_context(LeggedRig(self.robot, log=self.log))
         self.world, self.begun = self.rig.world, math.inf
         self.limits = np.array([joint.velocity for joint in self.rig.robot.moving]) * self.world.period
         self.rig.client.wait(self.rig.client.stand(1.0))
         self.user = Typed(*self.lines)
+        self._page = Diagnostics(NAME, self.enter_context(contextlib.closing(Legs(NAME))).doing)
+        self._page.now()
+        self._commands = []
+        self._typed = Path(self.enter_context(tempfile.TemporaryDirectory())) / "said"
         return self
+
+    def disk(self):
+        """On which its processes write what they say: that of the machine."""
 
     def strike(self, inject):
         """Let a fault happen when it is time for it, between two periods of the world."""
@@ -145,6 +160,32 @@ class Standing(contextlib.ExitStack):
             os.kill(process.pid, signal.SIGCONT)
         self.world.waits = True
 
+    def pause(self, seconds):
+        """Let no time go by for so many real seconds, as a simulator does that hangs for a while."""
+        time.sleep(seconds)
+
+    def type(self, *words):
+        """Have the user type another command of ours; what that says is to be read in 'command'."""
+        with self._typed.open("a") as said:
+            process = subprocess.Popen([*MAIN, *map(str, words)], stdout=said, stderr=said)
+        self.callback(lambda: (process.kill(), process.wait()))
+        self._commands.append(process)
+
+    def crowd(self, others):
+        """Let so many other controllers come, who move nothing."""
+        layout = self.rig.robot.reference_dtype()
+        for number in range(others):
+            channel = self.enter_context(Channel(Names(NAME).reference(f"other{number}"), layout))
+            self.enter_context(channel.writer()).put()
+
+    def feed_all_memory(self):
+        """Have a behaviour eat until the kernel kills it."""
+        hungry = self.rig.begin(registry.BEHAVIOR, behavior=f"{RIGS / 'hungry.py'}:Eat")
+        wait_for(lambda: registry.running_as(registry.BEHAVIOR, NAME, f"{RIGS / 'hungry.py'}:Eat"), 60)
+        group = allow_little_memory(hungry.pid)
+        self.callback(lambda: (hungry.kill(), hungry.wait(), group.rmdir()))
+        self.type("console", "--name", NAME, "-c", "eat")
+
     def jump(self, seconds):
         """Let the robot's clock show so much more."""
         self.world.jump += seconds
@@ -159,14 +200,21 @@ class Standing(contextlib.ExitStack):
 
     # What people see, and what it does.
 
+    @property
+    def busy(self):
+        """Whether a command that was typed is still under way."""
+        return not self.user.ended or any(each.poll() is None for each in self._commands)
+
     def said(self, where):
         """What is to be read there, now."""
-        return {"walk": lambda: self.user.said, "status": lambda: said_by(console.status, NAME), "log": self._logged}[
-            where
-        ]()
-
-    def _logged(self):
-        return self.log.read_text(errors="replace")
+        reads = {
+            "walk": lambda: self.user.said,
+            "page": lambda: "\n".join(self._page.now()),
+            "status": lambda: said_by(console.status, NAME),
+            "log": lambda: self.log.read_text(errors="replace"),
+            "command": lambda: self._typed.read_text(errors="replace"),
+        }
+        return reads[where]()
 
     def periods(self, seconds):
         """Those since the fault, once so many seconds have gone by."""
@@ -184,6 +232,28 @@ class Walking(Standing):
         """Some steps have been made, and a foot is in the air."""
         loads = np.abs(self.world.truth.force_torque.force).max(axis=1)
         return self.world.com_in_world[0] > 0.1 and loads.min() < 1.0
+
+
+class OnSmallDisk:
+    """The same, with logs on a disk of its own, which has room for little."""
+
+    def disk(self):
+        self.enter_context(small_disk(self.log.parent))
+
+    def fill(self):
+        """Leave no room, not even in the log's last block."""
+        for file in (self.log.with_suffix(".more"), self.log):
+            with contextlib.suppress(OSError), file.open("ab", buffering=0) as stream:
+                while True:
+                    stream.write(bytes(1))
+
+
+class StandingOnSmallDisk(OnSmallDisk, Standing):
+    pass
+
+
+class WalkingOnSmallDisk(OnSmallDisk, Walking):
+    pass
 
 
 class Alone:

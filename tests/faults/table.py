@@ -7,13 +7,16 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from typing import TypeVar
 
 os.environ.setdefault("MUJOCO_GL", "egl")
 
 from catalog import FAULTS
 from fault import Fault, Outcome, undergo
+from kills import strike
 
 from wholebody.cli.bench import machine
 
@@ -32,12 +35,22 @@ must be read where, and the safe state. `.venv/bin/pytest tests/faults` holds al
 steps; an excerpt runs in `make test`.
 """
 
+ABOUT_KILLS = """\
+## Killed a thousand times
+
+`tests/faults/kills.py` kills controllers that move joints, also as wildly as they can, and daemons under them (kill
+-9) at random instants, and measures each step of each reference and each joint of Dreamer, which follows exactly.
+"""
+KILLS = (1000, 100)
+"""Controllers, daemons."""
+T = TypeVar("T")
+
 
 def main() -> int:
     """Undergo all, and write the page."""
     rows, failed = [], 0
     for number, fault in enumerate(FAULTS):
-        outcome = None if fault.needs() else _undergo(fault)
+        outcome = None if fault.needs() else _apart(lambda fault=fault: undergo(fault))
         wrong = [f"SKIPPED: {fault.needs()}"] if outcome is None else outcome.wrong
         failed += bool(outcome and wrong)
         rows.append(_row(fault, outcome))
@@ -45,18 +58,22 @@ def main() -> int:
     head = (
         "| fault | the robot | where: what one reads | what it does | safe after | step |\n|---|---|---|---|---|---|\n"
     )
+    kills = _apart(lambda: strike(*KILLS))
+    print(kills, flush=True)
+    failed += kills.steps.above > 0
     seen = machine()
     where = f"On {seen['cpu']}, {seen['cores']} cores, {seen['kernel']}, {date.today()}."
-    PAGE.write_text(f"{ABOUT}\n{where}\n\n{head}{''.join(rows)}")
+    killed = f"{ABOUT_KILLS}\n{str(kills).capitalize()}.\n"
+    PAGE.write_text(f"{ABOUT}\n{where}\n\n{head}{''.join(rows)}\n{killed}")
     return int(bool(failed))
 
 
-def _undergo(fault: Fault) -> Outcome:
-    """In shared memory of its own."""
+def _apart(run: Callable[[], T]) -> T:
+    """What a run returns, in shared memory of its own."""
     folder = tempfile.mkdtemp(prefix="wholebody-faults-", dir="/dev/shm")
     os.environ["WHOLEBODY_CHANNELS"] = folder
     try:
-        return undergo(fault)
+        return run()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
