@@ -1,7 +1,10 @@
 """Messages as typed views: attributes over the memory of a record."""
 
 import copy
+import gc
+import os
 import pickle
+from pathlib import Path
 from typing import get_type_hints
 
 import numpy as np
@@ -196,3 +199,55 @@ def test_a_record_of_ones_own_is_declared_by_its_annotations():
 def test_event_and_base_are_kinds_of_their_own():
     assert isinstance(new("event"), Event)
     assert isinstance(new("state").base, Base)
+
+
+# Memory.
+
+
+def resident():
+    """The memory of this process, in bytes."""
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_messages_that_were_copied_and_read_leave_nothing_behind():
+    state = messages.new(HUBO.state_dtype())
+
+    def read(count):
+        for _ in range(count):
+            kept = state.copy()
+            assert kept.position[0] == kept.time == kept.base.position[0] == 0.0
+            assert kept.imu[0].orientation[0] == kept.force_torque.force[0, 0] == 0.0
+
+    read(100)
+    before = resident()
+    read(1500)
+    assert resident() - before < 2_000_000, "it was 9 MB while messages and the arrays of their fields kept each other"
+
+
+def test_a_field_outlives_its_message_and_is_as_writable_as_that():
+    state = messages.new(HUBO.state_dtype())
+    state.position[:], state.imu[0].orientation[:] = 3.0, (1, 2, 3, 4)
+    kept = state.copy()
+    position, orientation = kept.position, kept.imu[0].orientation
+    position[0] = 5.0
+    assert kept["position"][0] == 5.0
+    assert state.position[0] == 3.0
+    del kept
+    others = [state.copy() for _ in range(100)]
+    assert position[0] == 5.0
+    assert orientation.tolist() == [1, 2, 3, 4]
+    assert len(others) == 100
+    rows = np.zeros(4, HUBO.state_dtype())
+    part = rows[2:3]
+    part.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        part[0].position[:] = 1.0
+
+
+def test_each_row_of_a_table_has_its_own_memory_whatever_the_order_of_the_rows():
+    rows = np.zeros(5, HUBO.state_dtype())
+    for number in range(5):
+        rows[number].position[:] = number
+    assert rows["position"][:, 0].tolist() == [0, 1, 2, 3, 4]
+    assert [row.position[0] for row in rows[::-2]] == [4, 2, 0]

@@ -6,6 +6,8 @@ it. With the environment variable WHOLEBODY_DEBUG set, an older view raises OldV
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from operator import attrgetter
@@ -202,11 +204,54 @@ def _nested(kind: type, dtype: Dtype) -> Dtype:
 
 def _view(record: Any, name: str, kind: type) -> Any:
     """A field as an array over its memory; of records, as one or as rows."""
+    whole = _whole(record)
     if issubclass(kind, Record):
-        return record[name]
+        return whole[name].reshape(1)[0]
     if issubclass(kind, Rows):
-        return kind(record[name] if name in record.dtype.names else np.zeros(0, kind.record))
-    return np.asarray(record[[name]])[name]
+        return kind(whole[name] if name in record.dtype.names else np.zeros(0, kind.record))
+    return whole[name]
+
+
+def _whole(record: Any) -> npt.NDArray[Any]:
+    """A record as an array over its memory, which keeps that memory, but not the record.
+
+    The record keeps the arrays of its fields. If they kept the record, both would stay for ever, because numpy's arrays
+    take no part in the collection of garbage. The array that a record was taken from is asked of numpy's own memory
+    (PyVoidScalarObject.base), which has no other name in Python; where it is not found there, the record is kept.
+    """
+    view = np.asarray(record)
+    owner = _owner(record) if _BASE_AT else None
+    if owner is None:
+        return view
+    offset = view.ctypes.data - owner.ctypes.data
+    whole: npt.NDArray[Any] = np.ndarray((), record.dtype, owner.reshape(-1).view(np.uint8), offset)
+    whole.flags.writeable = view.flags.writeable
+    return whole
+
+
+def _owner(record: Any) -> npt.NDArray[Any] | None:
+    """The array that has the memory of a record, if numpy says so and it is one piece."""
+    try:
+        owner: Any = ctypes.py_object.from_address(id(record) + _BASE_AT).value
+    except ValueError:  # NULL: the record has its memory itself
+        return None
+    while isinstance(owner, np.ndarray) and isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    whole = isinstance(owner, np.ndarray) and owner.flags.c_contiguous and not isinstance(owner.base, np.void)
+    return owner if whole else None
+
+
+def _base_at() -> int:
+    """Where a record of numpy's says from which array it was taken, in bytes from its beginning; 0 if not as it was."""
+    at = 48  # count, type, size; data, dtype, flags
+    memory: npt.NDArray[Any] = np.zeros(2, [("number", "f8")])
+    record = memory[1]
+    if sys.implementation.name != "cpython" or record.__sizeof__() < at + 8:
+        return 0
+    return at if ctypes.c_void_p.from_address(id(record) + at).value == id(memory) else 0
+
+
+_BASE_AT = _base_at()
 
 
 def watched(record: R, newest: Callable[[], int]) -> R:
