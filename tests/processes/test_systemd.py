@@ -151,7 +151,7 @@ def test_rules_of_udev_are_rules_for_can_serial_lines_and_gamepads():
     for device, what in (("can[0-9]*", "bitrate 1000000"), ("ttyUSB", group), ("js[0-9]*", group)):
         assert any(device in line and what in line for line in lines)
     with pytest.raises(UnknownName, match="no group"):
-        command.udev(group="no-such-group")
+        command.udev(members="no-such-group")
 
 
 # Logs.

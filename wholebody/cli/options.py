@@ -75,9 +75,7 @@ Host = Annotated[str, typer.Option(help="The address to listen on; others than t
 Port = Annotated[int, typer.Option(help="The port to listen on; 0 for any that is free.")]
 Listen = typer.Option(metavar="HOST:PORT", help="Answer other machines here, such as 0.0.0.0:7447.")
 Connect = typer.Option(metavar="HOST:PORT", help="Where another machine listens (--listen), such as 192.168.1.5:7447.")
-Insecure = Annotated[
-    bool, typer.Option("--insecure", help="Let others in without TLS and token, or out: a network of your own.")
-]
+Insecure = Annotated[bool, typer.Option("--insecure", help=HELP["insecure"])]
 Users = Annotated[
     Path | None, typer.Option(metavar="FILE", help="YAML with users, their roles and the hashes of their secrets.")
 ]

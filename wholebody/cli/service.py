@@ -87,7 +87,7 @@ def status(name: options.Name = "") -> None:
 @service.command()
 def udev(
     write: Annotated[bool, typer.Option("--write", help=f"Write them to {systemd.RULES}, as root.")] = False,
-    group: Annotated[str, typer.Option(metavar="NAME", help="Whose members may use the devices.")] = "dialout",
+    members: Annotated[str, typer.Option(metavar="GROUP", help="Whose members may use the devices.")] = "dialout",
 ) -> None:
     """Print rules of udev: CAN interfaces come up at 1 Mbit/s, and a group may use serial lines and gamepads.
 
@@ -95,8 +95,8 @@ def udev(
       wholebody service udev | sudo tee /etc/udev/rules.d/70-wholebody.rules
       sudo udevadm control --reload
     """
-    access.group_number(group)
-    rules = systemd.udev_rules(group)
+    access.group_number(members)
+    rules = systemd.udev_rules(members)
     if write:
         systemd.write(systemd.RULES, rules)
         console.print(f"{systemd.RULES} is written; then: udevadm control --reload, and plug devices in anew")

@@ -12,7 +12,7 @@ HELP = {
     "behavior": "What it is to be able to do: a behaviour by name, or FILE.py:CLASS (docs/behaviors.md).",
     "endpoint": "Where other machines ask, HOST:PORT.",
     "folder": "Where to write the film.",
-    "insecure": "Any word: let others in without TLS and token.",
+    "insecure": "Let others in without TLS and token, on a network of your own.",
     "log": "The file that what it says goes into, which is to be kept small.",
     "member": "Which part of the demo: robot, wave or nod.",
     "plan": "What to run, as `wholebody start` writes it.",
