@@ -87,6 +87,13 @@ Certificate = Annotated[
 ]
 Key = Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's key, if it is not in it.")]
 
+# Services of systemd.
+System = Annotated[
+    bool, typer.Option("--system/--user", help="For the machine, as root, or for this user while logged in.")
+]
+As = Annotated[str, typer.Option("--as", metavar="USER", help="Whose the robot is, with --system; better not root's.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be written and done, and do nothing.")]
+
 # Files.
 Rest = Annotated[str, typer.Option(help="Posture of joints without a column; 'stand' if the robot has it.")]
 Repair = Annotated[bool, typer.Option("--repair", help="Replace inertias that no body can have.")]

@@ -25,16 +25,11 @@ Words = Annotated[
     list[str] | None,
     typer.Argument(metavar="ROBOT [OPTION …]", help="What `wholebody start` is told.", show_default=False),
 ]
-System = Annotated[
-    bool, typer.Option("--system/--user", help="For the machine, as root, or for this user while logged in.")
-]
-As = Annotated[str, typer.Option("--as", metavar="USER", help="Whose the robot is, with --system; better not root's.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be written and done, and do nothing.")]
 _any = {"ignore_unknown_options": True}
 
 
 @service.command(context_settings=_any)
-def show(words: Words = None, system: System = False, as_user: As = "") -> None:
+def show(words: Words = None, system: options.System = False, as_user: options.As = "") -> None:
     """Print the unit of a robot.
 
     \b
@@ -44,7 +39,9 @@ def show(words: Words = None, system: System = False, as_user: As = "") -> None:
 
 
 @service.command(context_settings=_any)
-def install(words: Words = None, system: System = False, as_user: As = "", dry_run: DryRun = False) -> None:
+def install(
+    words: Words = None, system: options.System = False, as_user: options.As = "", dry_run: options.DryRun = False
+) -> None:
     """Write the unit of a robot. It is not started: what does that is printed.
 
     \b
@@ -63,7 +60,7 @@ def install(words: Words = None, system: System = False, as_user: As = "", dry_r
 
 
 @service.command()
-def remove(name: options.Name = "", system: System = False, dry_run: DryRun = False) -> None:
+def remove(name: options.Name = "", system: options.System = False, dry_run: options.DryRun = False) -> None:
     """Remove the unit of a robot that does not run."""
     unit = Unit(name or default_name(), system)
     if dry_run:
