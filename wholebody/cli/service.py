@@ -29,7 +29,7 @@ _any = {"ignore_unknown_options": True}
 
 
 @service.command(context_settings=_any)
-def show(words: Words = None, system: options.System = False, as_user: options.As = "") -> None:
+def show(words: Words = None, system: options.System = False, as_user: options.Owner = "") -> None:
     """Print the unit of a robot.
 
     \b
@@ -40,13 +40,13 @@ def show(words: Words = None, system: options.System = False, as_user: options.A
 
 @service.command(context_settings=_any)
 def install(
-    words: Words = None, system: options.System = False, as_user: options.As = "", dry_run: options.DryRun = False
+    words: Words = None, system: options.System = False, as_user: options.Owner = "", dry_run: options.DryRun = False
 ) -> None:
     """Write the unit of a robot. It is not started: what does that is printed.
 
     \b
       wholebody service install hubo2plus --driver full:buses=can0,can1
-      sudo wholebody service install --system --as anne hubo2plus --driver full:buses=can0,can1 --group robots
+      sudo wholebody service install --system --owner anne hubo2plus --driver full:buses=can0,can1 --group robots
     """
     unit = unit_of(words or [], system, as_user)
     if dry_run:
@@ -105,7 +105,7 @@ def unit_of(words: list[str], system: bool, as_user: str) -> Unit:
     """The unit that starts what `wholebody start` would start with these words; they are checked as it checks them."""
     plan, group, readable = planned(words)
     if as_user and not system:
-        raise BadParameter("--as USER goes with --system; a unit of --user runs as you")
+        raise BadParameter("--owner USER goes with --system; a unit of --user runs as you")
     return Unit(plan.name, system, plan, group, readable, as_user)
 
 
