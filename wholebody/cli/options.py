@@ -91,9 +91,7 @@ Key = Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate'
 System = Annotated[
     bool, typer.Option("--system/--user", help="For the machine, as root, or for this user while logged in.")
 ]
-Owner = Annotated[
-    str, typer.Option("--owner", metavar="USER", help="Whose the robot is, with --system; better not root's.")
-]
+Owner = Annotated[str, typer.Option("--owner", metavar="USER", help="Whose the robot is, with --system; not root's.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be written and done, and do nothing.")]
 
 # Files.
