@@ -251,3 +251,12 @@ def test_each_row_of_a_table_has_its_own_memory_whatever_the_order_of_the_rows()
         rows[number].position[:] = number
     assert rows["position"][:, 0].tolist() == [0, 1, 2, 3, 4]
     assert [row.position[0] for row in rows[::-2]] == [4, 2, 0]
+
+
+def test_a_text_that_is_too_long_is_cut_between_letters():
+    event = new("event")
+    size = DTYPES["event"]["text"].itemsize
+    for text in ("a" + "ü" * size, "ü" * size):
+        event.text = text
+        assert text.startswith(event.text)
+        assert size - 1 <= len(event.text.encode()) <= size

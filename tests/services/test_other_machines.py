@@ -17,9 +17,11 @@ import pytest
 from counting_service import NAME, Add, Counted
 from robot_processes import wait_for
 
-from wholebody.behaviors import Goals
+from wholebody.behaviors import Goals, walking_goals
 from wholebody.channels.bridge.gateway import Gateway
+from wholebody.drivers import Names
 from wholebody.errors import GoalNotDone, NoServer
+from wholebody.estimation.base_pose import doing_record
 from wholebody.parameters import Unit
 from wholebody.parameters.verbs import described
 from wholebody.services import Client, GoalServer, Stage
@@ -169,6 +171,28 @@ def test_verbs_of_another_machine_are_told_without_their_classes(cable):
         server.accept(asked[-1], 1.0)
         server.finish(Stage.SUCCEEDED, 2.0)
         assert going.wait(20.0).time == 2.0
+
+
+def test_a_walking_robot_of_another_machine_is_told_where_to_go_and_tells_what_it_does(cable):
+    names = Names("robot")
+    with (
+        GoalServer(names.service("walk"), walking_goals.GOALS, doing_record()) as server,
+        Gateway(f"127.0.0.1:{cable._target}"),
+        walking_goals.WalkingClient("robot", connect=cable.where) as robot,
+    ):
+        now = server._doing.message
+        now.time, now.place[:], now.standing, now.trouble = 3.0, (1.0, 2.0, 0.5), True, "a foot slips"
+        now.bearing = walking_goals.Bearing.BOTH
+        server._doing.put()
+        doing = robot.wait_until(lambda doing: doing.time == 3.0, 20.0)
+        assert (doing.place, doing.standing, doing.trouble) == ((1.0, 2.0, 0.5), True, "a foot slips")
+        assert doing.bearing is walking_goals.Bearing.BOTH
+        number, asked = robot.go(0.5, turn=0.1), []
+        wait_for(lambda: asked.append(server.take_goal(3.0)) or asked[-1] is not None, 20)
+        assert asked[-1].request == walking_goals.Go(0.5, 0.0, 0.1)
+        server.accept(asked[-1], 3.0)
+        server.finish(Stage.SUCCEEDED, 4.0)
+        assert robot.wait(number, 20.0).time == 4.0
 
 
 def test_who_asks_a_machine_that_does_not_answer_is_told(cable):
