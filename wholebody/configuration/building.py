@@ -1,17 +1,19 @@
-"""Building: from a configuration to the parts of a control loop; everything that can be wrong is found on the way."""
+"""Building: from a configuration to the parts of a loop, goals that are words too; errors are found on the way."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from wholebody import plugins, robots
-from wholebody.configuration.named_goals import begin_here, without_words
 from wholebody.configuration.reading import Configuration
-from wholebody.configuration.schema import options_of
+from wholebody.configuration.schema import HERE, goals_of, must_be_given, options_of
 from wholebody.configuration.settings import BindingEntry, Named, Settings
 from wholebody.constraints import Constraint
 from wholebody.control.impedance import Impedance
@@ -25,11 +27,13 @@ from wholebody.control.tuning import tune
 from wholebody.errors import BadConfiguration, BadParameter, UnknownName, WholebodyError
 from wholebody.messages import Mode
 from wholebody.model import Model
+from wholebody.model.layout import Array
+from wholebody.model.snapshot import Snapshot
 from wholebody.parameters import Parameters
 from wholebody.parameters.bindings import Binding, check_bindings
 from wholebody.parameters.events import compile_expression
 from wholebody.robots.robot import Robot
-from wholebody.tasks import Task
+from wholebody.tasks import JointPositionTask, Task
 
 LIMITS = {
     "enforce_effort_limits": "limit_efforts",
@@ -251,3 +255,48 @@ def _at(configuration: Configuration, *place: str | int, what: str = "") -> Iter
             raise
         named = f"{what}: " if what and what not in str(error) else ""
         raise BadConfiguration(f"{configuration.where(*place)}: {named}{error}", located=True) from error
+
+
+def without_words(kind: type[Task], values: dict[str, Any], model: Model) -> tuple[dict[str, Any], list[str]]:
+    """The values of a task with numbers for goals, and which goals are to be taken from where the robot is.
+
+    Those are the goals given as "here", and all that are left out of a task that has one without a default.
+    """
+    goals = goals_of(kind)
+    needed = any(each.name in goals and must_be_given(each) for each in dataclasses.fields(kind))
+    found, here = dict(values), []
+    for goal, start in goals.items():
+        value = values.get(goal, HERE if needed else None)
+        if value == HERE:
+            here.append(goal)
+            found[goal] = _zeros(values, model) if issubclass(kind, JointPositionTask) else start
+        elif isinstance(value, str):
+            found[goal] = _posture(kind, goal, value, values, model)
+    return found, here
+
+
+def begin_here(task: Task, goals: list[str]) -> Begin:
+    """What sets these goals when the loop begins."""
+
+    def begin(snapshot: Snapshot) -> None:
+        there = task.goal_here(snapshot)
+        for goal in goals:
+            setattr(task, goal, there[goal])
+
+    return begin
+
+
+def _zeros(values: dict[str, Any], model: Model) -> Array:
+    joints = values.get("joints")
+    return np.zeros(len(model.joint_names) if joints is None else len(joints))
+
+
+def _posture(kind: type[Task], goal: str, word: str, values: dict[str, Any], model: Model) -> Array:
+    """The joints of a posture, by its name."""
+    if not issubclass(kind, JointPositionTask):
+        raise BadConfiguration(f"{goal} must be numbers, or '{HERE}', not '{word}'")
+    posture = model.robot.posture(word)
+    joints = values.get("joints")
+    if joints is None:
+        return np.asarray(posture)
+    return np.array([posture[model.column(name) - (6 if model.floating else 0)] for name in joints])
