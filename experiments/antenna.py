@@ -148,10 +148,11 @@ def _in_browser(address: str) -> str:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=[*CHROMIUM_FLAGS])
         try:
             page = browser.new_page(viewport={"width": 1366, "height": 768})
-            page.goto(f"{address}&view=off", timeout=1000 * LONG)
-            page.wait_for_selector("body[data-connection=connected]", timeout=1000 * LONG)
+            page.set_default_timeout(1000 * LONG)  # a busy machine decides nothing
+            page.goto(f"{address}&view=off")
+            page.wait_for_selector("body[data-connection=connected]")
             page.click("#control")
-            page.wait_for_selector("body[data-control=mine]", timeout=1000 * LONG)
+            page.wait_for_selector("body[data-control=mine]")
             operator = page_operator(page)
             end = operator.mission.run(lambda events, timeout: operator.event)
             return "" if end == "done" else f"{end}: {operator.reason}"
@@ -173,7 +174,7 @@ def page_operator(page: Any) -> Any:
             self.commands += 1
             before = page.locator("#commands li b").count() and page.text_content("#commands li b")
             if line in buttons:
-                page.click(buttons[line], timeout=60_000)
+                page.click(buttons[line])
             else:
                 page.fill("#typed", line)
                 page.press("#typed", "Enter")
@@ -188,7 +189,7 @@ def page_operator(page: Any) -> Any:
                 if choose is not None and page.locator("#choices button").count():
                     chosen = choose(page.locator("#choices button").all_text_contents())
                     page.click(f"#choices >> text={chosen}")
-                    page.wait_for_selector("#decision", state="hidden", timeout=60_000)
+                    page.wait_for_selector("#decision", state="hidden")
                     self.decisions += 1
                 new = page.locator("#commands li b").count() and entry.locator("b").text_content() != before
                 if new and entry.get_attribute("data-stage") not in ("QUEUED", "STARTED"):
