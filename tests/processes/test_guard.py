@@ -111,8 +111,8 @@ def test_a_daemon_that_beats_is_left_alone_and_one_that_does_not_is_stopped_when
 
 
 def test_drivers_say_what_their_devices_do_without_a_daemon():
-    armed = {name: bool(find(name).watchdog) for name in ("udp", "simulator", "hubo_can", "dynamixel")}
-    assert armed == {"udp": True, "simulator": True, "hubo_can": False, "dynamixel": False}
+    armed = {name: bool(find(name).watchdog) for name in ("udp", "simulation", "daemon", "hubo_can")}
+    assert armed == {"udp": True, "simulation": True, "daemon": True, "hubo_can": False}
     assert not LaunchPlan("robot", "hubo2plus", "simulator").guarded
     assert LaunchPlan("robot", "hubo2plus", "hubo_can").guarded
 

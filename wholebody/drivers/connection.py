@@ -69,6 +69,8 @@ class Connection(Opened):
     sends references through a filter process (wholebody filter), without which nothing moves.
     """
 
+    watchdog = "the daemon goes on: it holds the joints of a loop that falls silent, or stops the robot (`hold`)"
+
     def __init__(
         self,
         controller: str,

@@ -41,6 +41,7 @@ class Simulation:
     """
 
     simulated = True
+    watchdog = "the simulated world ends with the process of the loop"
 
     def __init__(
         self,
