@@ -108,7 +108,7 @@ $(BUNDLE): $(wildcard $(PAGE)/source/*.js) $(PAGE)/source/package-lock.json | $(
 	@if command -v npm >/dev/null; then echo "bundling the page"; cd $(PAGE)/source && npm ci --silent --no-audit --no-fund && npm run --silent build -- --log-level=error; \
 	    else echo "wholebody: no npm, so no page; everything else works" >&2; fi
 
-$(VENV)/.dev: EXTRAS := net film log motion plot screen dart ros wheel dev
+$(VENV)/.dev: EXTRAS := net film log motion plot screen dart ros foxglove wheel dev
 $(VENV)/.dev: COMMANDS := chromium
 $(VENV)/.bench: EXTRAS := net bench
 $(VENV)/.wheel: EXTRAS := wheel

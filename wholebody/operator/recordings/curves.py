@@ -115,18 +115,22 @@ MOST_IN_LEGEND = 12
 def draw(curves: list[Curves], png: Path) -> None:
     """Draw one picture, a panel for each path."""
     try:
+        from matplotlib import colormaps
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtra("matplotlib", "plot") from None
     figure = Figure(figsize=(10, 2.2 * len(curves) + 0.8), layout="constrained")
+    colours = colormaps["tab20"]
     panels = figure.subplots(len(curves), 1, sharex=True, squeeze=False)
     for panel, each in zip(panels[:, 0], curves, strict=True):
-        lines = panel.plot(each.times, each.values, linewidth=0.9)
+        lines = panel.plot(each.times, each.values, linewidth=0.9, color="0.8")
         panel.set_title(each.name, fontsize=9, loc="left")
         panel.set_ylabel(each.unit)
         panel.grid(alpha=0.3)
         spread = np.ptp(each.values, axis=0)
         shown = sorted(np.argsort(-spread, kind="stable")[:MOST_IN_LEGEND].tolist())  # those that move most
+        for place, index in enumerate(shown):
+            lines[index].set(color=f"C{place}" if len(shown) <= 10 else colours(place), zorder=3)
         if len(each.labels) > 1:
             handles, names = [lines[i] for i in shown], [each.labels[i] for i in shown]
             panel.legend(handles, names, fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -58,7 +58,12 @@ class Status(IntEnum):
     ABORTED = 6
 
 
-ENDS = {Ended.DONE: Status.SUCCEEDED, Ended.ABORTED: Status.ABORTED, Ended.CANCELLED: Status.CANCELED}
+ENDS = {
+    Ended.DONE: Status.SUCCEEDED,
+    Ended.ABORTED: Status.ABORTED,
+    Ended.CANCELLED: Status.CANCELED,
+    Ended.PREEMPTED: Status.ABORTED,
+}
 
 
 @dataclass

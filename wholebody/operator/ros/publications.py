@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -72,6 +73,7 @@ class Publications:
     def __init__(self, link: Link, messages: StandardMessages, name: str, simulated: bool, rate: float = 50.0) -> None:
         self._messages, self._watcher, self._simulated = messages, Watcher(name), simulated
         self._complaints: dict[str, tuple[str, float]] = {}
+        self._said: dict[str, float] = {}
         slow = 1.0 / rate
         self._joints = Topic(link.publisher("joint_states", JointState))
         self._clock = Topic(link.publisher("/clock", Clock, CLOCK)) if simulated else None
@@ -122,9 +124,18 @@ class Publications:
                 return
 
     def complain(self, topic: str, text: str) -> bool:
-        """Have something that came in, and was not done, among the diagnostics; True if that is new."""
-        before, self._complaints[topic] = self._complaints.get(topic), (text, time.monotonic())
-        return before is None or before[0] != text or time.monotonic() > before[1] + 10.0 * DIAGNOSTICS_EVERY
+        """Have something that came in, and was not done, among the diagnostics; True if it is to be said, too.
+
+        That is what is new, of each topic once a second at most: a peer may send the same nonsense a thousand times.
+        """
+        now = time.monotonic()
+        before, self._complaints[topic] = self._complaints.get(topic), (text, now)
+        if before is not None and before[0] == text and now < before[1] + 10.0 * DIAGNOSTICS_EVERY:
+            return False
+        if now < self._said.get(topic, -math.inf) + DIAGNOSTICS_EVERY:
+            return False
+        self._said[topic] = now
+        return True
 
     def _sensors(self, link: Link, folder: str, kind: type[Message], which: str) -> dict[str, Topic]:
         sensors = self._messages.robot.sensors_of(which)

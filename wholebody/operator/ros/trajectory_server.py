@@ -37,6 +37,7 @@ class Ended(IntEnum):
     DONE = 0
     ABORTED = 1
     CANCELLED = 2
+    PREEMPTED = 3
 
 
 @dataclass
@@ -85,7 +86,7 @@ class TrajectoryServer:
         before, begins = self.run, state.time + max(-(late or 0.0), 0.0)
         self.run = Run(motion, path, ends, leeway if leeway > 0 else math.inf, begins, end)
         if before is not None:
-            before.end(Ended.ABORTED, INVALID_GOAL, "another trajectory came after it")
+            before.end(Ended.PREEMPTED, INVALID_GOAL, "another trajectory came after it")
         return self.run
 
     def step(self) -> None:
