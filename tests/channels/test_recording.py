@@ -255,29 +255,56 @@ def test_when_there_is_no_room_left_the_log_is_closed_in_good_order_and_nobody_e
     assert recording.counts["robot.state"] == int(said[1]) > 100
 
 
-@needs_mcap
-def test_the_commands_log_replay_and_plot(tmp_path):
+VALUE = np.dtype([("time", "<f8"), ("values", "<f8", (3,))])
+
+
+def write_values(count):
+    """Put so many messages whose second value is twice, whose third the negative of the first."""
+    with Channel("robot.value", VALUE, depth=512) as channel, channel.writer() as writer:
+        for number in range(count):
+            writer.message["time"], writer.message["values"] = 0.01 * number, [number, 2 * number, -number]
+            writer.put()
+
+
+@pytest.fixture
+def logged(tmp_path):
+    """A log of 200 values."""
     file = tmp_path / "run.mcap"
-    with Channel("robot.value", np.dtype([("time", "<f8"), ("values", "<f8", (3,))]), depth=512) as channel:
-        with channel.writer() as writer:
-            process = subprocess.Popen(
-                [*MAIN, "log", str(file), "--channels", "robot.*"], stderr=subprocess.PIPE, text=True
-            )
-            wait_for(file.exists, 40)
-            for number in range(200):
-                writer.message["time"], writer.message["values"] = 0.01 * number, [number, 2 * number, -number]
-                writer.put()
-            time.sleep(0.3)
-            process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=30)
-        assert process.returncode == 0
-        assert "200 messages of 1 channels" in said
-        drawn = wholebody("plot", file, "robot.value", "robot.value.values[1]", "--out", tmp_path / "p.png")
-        assert "400 points in 2 curves" in drawn.stdout
-        assert (tmp_path / "p.png").read_bytes()[:4] == b"\x89PNG"
-    wholebody("replay", file, "--speed", 0, "--prefix", "again")
+    write_values(200)
+    with Recorder(file, ["robot.*"]) as recorder:
+        while recorder.record(0.05):
+            pass
+    return file
+
+
+@needs_mcap
+def test_the_command_log_writes_what_is_put_until_it_is_interrupted(tmp_path):
+    file = tmp_path / "run.mcap"
+    with Channel("robot.value", VALUE, depth=512):
+        process = subprocess.Popen(
+            [*MAIN, "log", str(file), "--channels", "robot.*"], stderr=subprocess.PIPE, text=True
+        )
+        wait_for(file.exists, 40)
+        write_values(200)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate()
+    assert process.returncode == 0
+    assert "200 messages of 1 channels" in said
+    assert os.path.getsize(file) < 100_000
+
+
+@needs_mcap
+def test_the_command_plot_draws_a_log(logged):
+    picture = logged.with_name("p.png")
+    drawn = wholebody("plot", logged, "robot.value", "robot.value.values[1]", "--out", picture)
+    assert "400 points in 2 curves" in drawn.stdout
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+
+
+@needs_mcap
+def test_the_command_replay_puts_a_log_again(logged):
+    wholebody("replay", logged, "--speed", 0, "--prefix", "again")
     with Channel("again.robot.value") as again, again.reader() as reader:
         assert reader.latest()
         assert reader.message["values"].tolist() == [199.0, 398.0, -199.0]
         assert again.newest == 200
-    assert os.path.getsize(file) < 100_000
