@@ -20,10 +20,22 @@ from wholebody.errors import BadConfiguration, WholebodyError
 
 KIND = "commands"
 PANELS = {
-    "Robots": ("demo", "start", "stop", "stop-button", "service", "status", "read", "console", "robots", "drivers"),
+    "Robots": (
+        "demo",
+        "start",
+        "stop",
+        "stop-button",
+        "service",
+        "status",
+        "read",
+        "console",
+        "robots",
+        "drivers",
+        "device",
+    ),
     "Controllers": ("run", "check", "params", "get", "set", "filter", "walk", "crawl", "sim"),
     "Motions": ("motion", "teach"),
-    "Operators": ("page", "rcp", "fleet"),
+    "Operators": ("page", "rcp", "fleet", "ros", "foxglove"),
     "Channels and logs": ("channels", "bridge", "remote", "keys", "octave", "log", "replay", "plot", "clean"),
     "Development": ("update", "completion", "process", "bench", "experiment"),
 }

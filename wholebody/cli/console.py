@@ -230,7 +230,7 @@ def _parts(picture: Picture) -> Iterator[tuple[str, Table, bool]]:
 
 def read(
     name: options.Name = "",
-    once: Annotated[bool, typer.Option("--once", help="Print how it is now, and end.")] = False,
+    once: options.Once = False,
     as_json: options.Json = False,
     group: Annotated[
         str, typer.Option("--joints", metavar="GROUP", help="Only the joints of this group, such as right_arm.")

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from wholebody.cli import options
 from wholebody.operator.fleet import Fleet, page
 from wholebody.realtime import when_told
 
@@ -23,8 +24,8 @@ def fleet(
         list[str] | None, typer.Argument(metavar="[HOST …]", help="Machines on which `wholebody process host` runs.")
     ] = None,
     stop: Annotated[bool, typer.Option("--stop", help="STOP ALL: stop every robot at once, and end.")] = False,
-    once: Annotated[bool, typer.Option("--once", help="Print the table once, and end.")] = False,
-    port: Annotated[int, typer.Option(metavar="PORT", help="Serve the page here, for this machine; 0: no page.")] = 0,
+    once: options.Once = False,
+    port: options.Port = 0,
 ) -> None:
     """Show the robots of this machine and of others in one table, and on one page; stop them all at once.
 
@@ -43,8 +44,7 @@ def fleet(
         if once:
             Console().print(table(robots))
             return
-        if port:
-            print(f"the fleet's page: http://127.0.0.1:{stack.enter_context(page(robots, port))}", flush=True)
+        print(f"the fleet's page: http://127.0.0.1:{stack.enter_context(page(robots, port))}", flush=True)
         with Live(table(robots), console=Console(), auto_refresh=False) as live:
             while not ended.wait(EVERY):
                 live.update(table(robots), refresh=True)

@@ -38,6 +38,7 @@ Scene = Annotated[str, typer.Option(help=HELP["scene"])]
 Engine = Annotated[str, typer.Option(help="Whose physics: mujoco, or dart if it is installed.")]
 SelfCollision = Annotated[str, typer.Option(help=HELP["self_collision"])]
 Physics = typer.Option(help="Whether physics moves the joints; without it they go where they are told.")
+Once = Annotated[bool, typer.Option("--once", help="Print how it is now, and end.")]
 Fast = Annotated[bool, typer.Option("--fast", help="As fast as the machine can, not in real time.")]
 Seed = Annotated[int, typer.Option(min=0, help=HELP["seed"])]
 Noise = Annotated[bool, typer.Option(help="Sensors with noise, resolution and delay.")]

@@ -124,10 +124,9 @@ class FoxgloveLink:
         return int(self._server.port)
 
     def publisher(self, topic: str, kind: type[M], quality: Quality = USUAL) -> Channel[M]:
-        """What tells a topic."""
+        """What tells a topic; whoever tells the same one shares it, and so its readers."""
         found = Channel(f"/{topic.lstrip('/')}", kind, quality.transient, self._context)
-        self._channels[found.id] = found
-        return found
+        return self._channels.setdefault(found.id, found)
 
     def subscription(self, topic: str, kind: type[M], take: Callable[[M], None], quality: Quality = USUAL) -> None:
         """Have `take` called with what clients tell."""
