@@ -101,18 +101,22 @@ def is_loopback(host: str) -> bool:
     return bool(found) and all(ipaddress.ip_address(each.partition("%")[0]).is_loopback for each in found)
 
 
-def check_listening(what: str, host: str, *, lacks: Sequence[str], insecure: bool = False) -> bool:
+def check_listening(
+    what: str, host: str, *, lacks: Sequence[str], insecure: bool = False, keys_help: bool = True
+) -> bool:
     """Whether others can reach it; NotSecured if they can, and it lacks what protects it, and that is not wanted.
 
-    lacks  such as "TLS", "a token"; none if it is protected
+    lacks      such as "TLS", "a token"; none if it is protected
+    keys_help  whether keys would protect it
     """
     if is_loopback(host):
         return False
     where, without = host or "all addresses", " and without ".join(lacks)
     if lacks and not (insecure or os.environ.get(INSECURE)):
+        keys = "make keys (wholebody keys make), or " if keys_help else "its protocol has neither: "
         raise NotSecured(
-            f"{what} would listen at {where}, where others reach it, without {without}; make keys "
-            f"(wholebody keys make), or say --insecure (or {INSECURE}=1) on a network of your own"
+            f"{what} would listen at {where}, where others reach it, without {without}; {keys}"
+            f"say --insecure (or {INSECURE}=1) on a network of your own"
         )
     if lacks:
         say_insecure(f"{what} listens at {where} without {without}")

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 import pytest
 from daemon_rig import ROBOT, Rig
+from robot_processes import wholebody
 from rosbags.typesys import Stores, get_typestore
 
 from wholebody.errors import BadBinding, BadMessage
@@ -167,6 +168,12 @@ def test_two_who_tell_the_same_topic_have_the_same_readers():
         client.subscribe("/said")
         client.wait_for(lambda: one.readers == other.readers == 1)
         client.close()
+
+
+def test_it_does_not_listen_beyond_this_machine_unasked():
+    run = wholebody("foxglove", "--host", "0.0.0.0", "--port", 0, check=False)
+    assert run.returncode == 1
+    assert "without TLS and without a token; its protocol has neither: say --insecure" in run.stderr
 
 
 def test_what_is_latched_comes_to_who_subscribes_late():

@@ -20,19 +20,8 @@ from wholebody.errors import BadConfiguration, WholebodyError
 
 KIND = "commands"
 PANELS = {
-    "Robots": (
-        "demo",
-        "start",
-        "stop",
-        "stop-button",
-        "service",
-        "status",
-        "read",
-        "console",
-        "robots",
-        "drivers",
-        "device",
-    ),
+    "Robots": ("demo", "start", "stop", "stop-button", "service", "status", "read", "console", "robots"),
+    "Devices": ("drivers", "device"),
     "Controllers": ("run", "check", "params", "get", "set", "filter", "walk", "crawl", "sim"),
     "Motions": ("motion", "teach"),
     "Operators": ("page", "rcp", "fleet", "ros", "foxglove"),

@@ -43,6 +43,13 @@ Fast = Annotated[bool, typer.Option("--fast", help="As fast as the machine can, 
 Seed = Annotated[int, typer.Option(min=0, help=HELP["seed"])]
 Noise = Annotated[bool, typer.Option(help="Sensors with noise, resolution and delay.")]
 Rate = typer.Option(metavar="HZ", min=1e-3, max=1e5, help="How often a second.")
+Transforms = Annotated[
+    float, typer.Option("--transforms", metavar="HZ", min=1.0, max=1000.0, help="Transforms a second, at most.")
+]
+VelocityTimeout = Annotated[
+    float,
+    typer.Option("--timeout", metavar="S", min=0.1, max=10.0, help="Seconds after which a velocity counts no more."),
+]
 Period = typer.Option(min=1e-6, max=1.0, help="Period in s: of a loop, or of the rows of a file that does not say it.")
 Seconds = Annotated[float, typer.Option(min=0.0, help="How long, s.")]
 Posture = typer.Option(help="A posture of the robot, by name; 'stand' if it has it.")

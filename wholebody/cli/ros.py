@@ -22,10 +22,8 @@ def ros(
     network: Annotated[
         str, typer.Option(metavar="INTERFACE", help="Such as eth0; without one, nobody but this machine hears of it.")
     ] = "",
-    rate: Annotated[float, typer.Option(min=1.0, max=1000.0, help="Transforms a second, at most.")] = 50.0,
-    timeout: Annotated[
-        float, typer.Option(min=0.1, max=10.0, help="Seconds after which a velocity counts no more.")
-    ] = TIMEOUT,
+    rate: cli.Transforms = 50.0,
+    timeout: cli.VelocityTimeout = TIMEOUT,
     wall: Annotated[bool, typer.Option("--wall", help="Stamp with this machine's clock; publish no /clock.")] = False,
     robot: cli.Robot = "",
 ) -> None:
