@@ -25,7 +25,7 @@ from walking_rig import NAME, Rig, Spoilt
 
 from wholebody.behaviors.walking_goals import WalkingClient
 from wholebody.channels import Channel
-from wholebody.cli import console
+from wholebody.cli import watch
 from wholebody.drivers import Names
 from wholebody.errors import WholebodyError
 from wholebody.operator.recordings.script import Process, follow
@@ -210,7 +210,7 @@ class Standing(contextlib.ExitStack):
         reads = {
             "walk": lambda: self.user.said,
             "page": lambda: "\n".join(self._page.now()),
-            "status": lambda: said_by(console.status, NAME),
+            "status": lambda: said_by(watch.status, NAME),
             "log": lambda: self.log.read_text(errors="replace"),
             "command": lambda: self._typed.read_text(errors="replace"),
         }

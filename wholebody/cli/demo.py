@@ -99,12 +99,12 @@ def demo(
 
 def _walk(console: Console, name: str, out: Path) -> None:
     """Have Hubo2+ stand up, walk, turn, be pushed and stop, in real time."""
-    from wholebody.cli import sim
+    from wholebody.cli.walk import walk
 
     console.print(
         "\n[bold]Now a humanoid[/]: simulator, daemon, controller and film are processes that meet in channels.\n"
     )
-    sim.walk("hubo2plus", name=f"{name}_walk", out=out)
+    walk("hubo2plus", name=f"{name}_walk", out=out)
 
 
 def _refuse_a_second_demo(name: str) -> None:
