@@ -1,6 +1,5 @@
 """One controller, three tiers: the same file moves the virtual, the miniature and the full-size robot."""
 
-import re
 import shutil
 import signal
 import subprocess
@@ -9,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+from compiled_example import compiled
 from robot_processes import (
     EXAMPLES,
     daemon,
@@ -75,21 +75,6 @@ def position(joint):
 def wave_in_python(seconds):
     command = [sys.executable, "-W", "default", EXAMPLES / "wave.py", str(seconds)]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-
-
-def compiled(source, folder):
-    """Build an example by the commands that it begins with."""
-    commands = re.findall(r"^(?: \*|//)   (wholebody channels .*|g[c+][c+] .*)$", source.read_text(), re.MULTILINE)
-    assert len(commands) == 3
-    for command in commands:
-        words = command.replace("$(wholebody channels cflags)", "FLAGS").replace("examples/", f"{EXAMPLES}/").split()
-        if words[0] == "wholebody":
-            wholebody(*words[1:], cwd=folder)
-            continue
-        at = words.index("FLAGS")
-        words[at : at + 1] = wholebody("channels", "cflags").stdout.split()
-        subprocess.run([*words, "-Wall", "-Wextra", "-Werror", "-Wpedantic"], cwd=folder, check=True)
-    return folder / "wave"
 
 
 def wave_in(language, seconds, folder):

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from compiled_example import compiled
 from robot_processes import EXAMPLES, end_all, wait_for, wholebody
 
 from wholebody.drivers import connect
@@ -29,17 +30,7 @@ def run_as_written(source, folder):
     if source.suffix == ".m":
         wholebody("octave", "install", "--to", folder)
         return ["octave", "--no-gui", "--quiet", "--eval", f"addpath ('{folder}', '{FOLDER}'); simple_demo"]
-    commands = re.findall(r"^(?: \*|//)   (wholebody channels .*|g[c+][c+] .*)$", source.read_text(), re.MULTILINE)
-    assert len(commands) == 3
-    for command in commands:
-        words = command.replace("$(wholebody channels cflags)", "FLAGS").replace("examples/", f"{EXAMPLES}/").split()
-        if words[0] == "wholebody":
-            wholebody(*words[1:], cwd=folder)
-            continue
-        at = words.index("FLAGS")
-        words[at : at + 1] = wholebody("channels", "cflags").stdout.split()
-        subprocess.run([*words, "-Wall", "-Wextra", "-Werror"], cwd=folder, check=True)
-    return [folder / "simple_demo"]
+    return [compiled(source, folder)]
 
 
 @pytest.mark.slow

@@ -189,6 +189,18 @@ class Pair:
         monkeypatch.setenv("WHOLEBODY_TOKEN", ours)
         self.far = UdpRobot(ROBOT, self.server.address, timeout=0.3)
 
+    def move(self):
+        """Have the far side greet, and tell joint 3 a position for some cycles."""
+        state, reference = (np.zeros(1, each)[0] for each in (ROBOT.state_dtype(), ROBOT.reference_dtype()))
+        reference.mask[:] = True
+        reference.position[3] = 0.1
+        self.far._wire.send(Kind.HELLO, self.server.address)
+        for _ in range(5):
+            self.server.cycle()
+            self.far.read(state)
+            self.far.write(reference)
+        self.server.cycle()
+
 
 @pytest.mark.parametrize(
     ("theirs", "ours", "passes"),
@@ -201,15 +213,7 @@ class Pair:
 )
 def test_udp_lets_in_who_has_the_token(monkeypatch, theirs, ours, passes):
     pair = Pair(monkeypatch, theirs, ours)
-    state, reference = (np.zeros(1, each)[0] for each in (ROBOT.state_dtype(), ROBOT.reference_dtype()))
-    reference.mask[:] = True
-    reference.position[3] = 0.1
-    pair.far._wire.send(Kind.HELLO, pair.server.address)
-    for _ in range(5):
-        pair.server.cycle()
-        pair.far.read(state)
-        pair.far.write(reference)
-    pair.server.cycle()
+    pair.move()
     assert (pair.interface._commanded[3] == 0.1) == passes
     assert (pair.server.counters.garbage == 0) == passes
     assert (pair.server._controller is not None) == passes
@@ -231,15 +235,7 @@ def test_udp_that_is_recorded_and_sent_again_moves_nothing(monkeypatch):
 
     pair_socket = pair.far._wire._socket
     pair.far._wire._socket = Recorder()
-    state, reference = (np.zeros(1, each)[0] for each in (ROBOT.state_dtype(), ROBOT.reference_dtype()))
-    reference.mask[:] = True
-    reference.position[3] = 0.1
-    pair.far._wire.send(Kind.HELLO, pair.server.address)
-    for _ in range(5):
-        pair.server.cycle()
-        pair.far.read(state)
-        pair.far.write(reference)
-    pair.server.cycle()
+    pair.move()
     assert pair.interface._commanded[3] == 0.1
     pair.server.close()
     interface = Loopback(ROBOT)
