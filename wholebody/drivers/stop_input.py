@@ -27,6 +27,15 @@ from wholebody.messages.bounds import STOP_INPUT_PERIOD
 STOP, ALIVE, BYE = "stop", "alive", "bye"
 
 
+def stop_once(robot: str, source: str, why: str) -> None:
+    """Stop the robot of a name, and promise nothing."""
+    with Channel(Names(robot).stop, messages.event()) as channel, channel.writer() as writer:
+        message = writer.message
+        message.time, message.source = time.monotonic(), source
+        message.name, message.text = STOP, why
+        writer.put()
+
+
 class StopInput:
     """Speaks on the stop channel of the robot of a name, as `source`, which nobody else may be called."""
 

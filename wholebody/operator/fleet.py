@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from wholebody.channels import Channel, directory
+from wholebody.channels import directory
 from wholebody.drivers import Names
+from wholebody.drivers.stop_input import stop_once
 from wholebody.errors import WholebodyError
-from wholebody.messages import event
 from wholebody.operator.monitor.watcher import Watcher
 from wholebody.processes.far_robots import LOOK_EVERY, FarRobots
 
@@ -143,11 +143,7 @@ def _stop(name: str, far: FarRobots | None) -> bool:
         return far.stop(name)
     if not directory.writers(Names(name).tick):
         return False
-    with Channel(Names(name).stop, event()) as channel, channel.writer() as writer:
-        message = writer.message
-        message.time, message.source = time.monotonic(), "fleet"
-        message.name, message.text = "stop", "stop all"
-        writer.put()
+    stop_once(name, "fleet", "stop all")
     return True
 
 

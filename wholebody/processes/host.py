@@ -12,17 +12,16 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
-from wholebody.channels import Channel, directory
+from wholebody.channels import directory
 from wholebody.channels.bridge.bridge import Bridge
 from wholebody.channels.bridge.gateway import REQUESTS, Gateway
 from wholebody.channels.bridge.link import endpoint, open_link
-from wholebody.drivers.names import SUFFIX, Names
+from wholebody.drivers.names import SUFFIX
+from wholebody.drivers.stop_input import stop_once
 from wholebody.errors import ChannelError
-from wholebody.messages import event
 from wholebody.processes.main import Ready
 from wholebody.processes.registry import PLACE
 from wholebody.realtime import sleep_until_told
@@ -130,11 +129,7 @@ def _halt(robot: str) -> bool:
     """Stop a robot of this machine."""
     if robot not in robots_here():
         return False
-    with Channel(Names(robot).stop, event()) as channel, channel.writer() as writer:
-        message = writer.message
-        message.time, message.source = time.monotonic(), "remote"
-        message.name, message.text = "stop", "another machine asked for it"
-        writer.put()
+    stop_once(robot, "remote", "another machine asked for it")
     return True
 
 
